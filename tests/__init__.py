@@ -1,1 +1,1 @@
-"""Tests mirror ctxlab/: what `ctxlab/prefix/chain.py` promises, `tests/prefix/test_chain.py` holds."""
+"""Tests mirror ctxlab/: tests/prefix/test_chain.py holds what ctxlab/prefix/chain.py promises."""

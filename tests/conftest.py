@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The machine may be busy: no deadline. The same examples everywhere: a red run can be run again.
+settings.register_profile("ctxlab", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("ctxlab")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
