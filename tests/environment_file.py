@@ -12,7 +12,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # What uv adds to every line, since the lock is for these two: no news to conda users.
-PLATFORMS = " ; sys_platform == 'darwin' or sys_platform == 'linux'"
+PLATFORMS = re.compile(r" (;|and) \(?sys_platform == 'darwin' or sys_platform == 'linux'\)?$")
 HEAD = """\
 # Made by `make lock` from pyproject.toml and requirements.lock; do not edit.
 #   conda env create -f environment.yml && conda activate ctxlab
@@ -40,9 +40,7 @@ def pins() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in (REPOSITORY / "requirements.lock").read_text().splitlines():
         if match := re.match(r"([A-Za-z0-9._-]+)==([^\\]+?)\s*\\?$", line):
-            pin = f"{match[1]}=={match[2]}".removesuffix(PLATFORMS).replace(
-                f"({PLATFORMS[3:]})", ""
-            )
+            pin = PLATFORMS.sub("", f"{match[1]}=={match[2]}")
             found.setdefault(match[1].lower(), []).append(pin)
     return found
 
