@@ -15,8 +15,8 @@ _MODULES = {
     "errors": "BudgetExceeded CtxlabError DataError InputError InvalidRequest ToolPrefixViolation "
     "UsageError",
     "tokens": "count count_many",
-    "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
-    "prefix_chain shared_prefix_len",
+    "prefix": "ToolSegments ToolSetSession canonical canonical_tool "
+    "prefix_chain read_tools shared_prefix_len",
     "workbench": "Record Rule compare_runs load_table run_batch run_notebook",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -1,0 +1,1 @@
+"""What `ctxlab.prefix` promises."""
