@@ -15,6 +15,7 @@ _MODULES = {
     "errors": "BudgetExceeded CtxlabError DataError InputError InvalidRequest ToolPrefixViolation "
     "UsageError",
     "tokens": "count count_many",
+    "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolSegments ToolSetSession canonical canonical_tool "
     "prefix_chain read_tools shared_prefix_len",
     "workbench": "Record Rule compare_runs load_table run_batch run_notebook",
