@@ -1,0 +1,30 @@
+"""The workbench: notebooks in, run directories out. It knows notebooks, tables and directories.
+
+In a notebook:
+
+>>> from ctxlab.workbench import Record, Rule
+>>> record = Record("")  # the parameter output_dir; empty saves nothing
+>>> rule = Rule(better="lower", relative=0.05)
+
+Its names are imported when they are first used, so that `ctxlab list` stays fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctxlab.workbench.record import Record as Record
+    from ctxlab.workbench.record import Rule as Rule
+
+_MODULES = {
+    "record": "Record Rule",
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605  one table says both where a name lives and that it is public
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ctxlab.workbench' has no attribute {name!r}")
+    return getattr(import_module(f"ctxlab.workbench.{_HOME[name]}"), name)

@@ -1,0 +1,201 @@
+r"""What a notebook leaves behind: tables and charts, shown and, where a run is saved, kept.
+
+>>> import pandas as pd, tempfile
+>>> folder = tempfile.mkdtemp()
+>>> record = Record(folder)
+>>> frame = pd.DataFrame({"mutation": ["append", "prepend"], "kept": [5, 0]})
+>>> record.table("mutations", frame, key=["mutation"], metrics={"kept": Rule("exact")})
+>>> (Path(folder) / "mutations.csv").read_text()
+'mutation,kept\nappend,5\nprepend,0\n'
+
+Beside the files stands `record.json`, which says how they are to be read and compared; the runner
+folds it into the run's manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ctxlab import project
+from ctxlab.errors import UsageError
+from ctxlab.workbench import show, svg, tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIDECAR = "record.json"
+"""What is recorded, as the manifest has it: tables, charts, models, tokenizer, api_usage."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_ROWS_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a column is compared with another run's: what is better, and what is no change.
+
+    Values whose difference is within `absolute` or within `relative` × the earlier value are the
+    same. `exact` allows no difference beyond that, `none` is not compared.
+
+    >>> Rule(better="lower", relative=0.05)
+    Rule(better='lower', absolute=0, relative=0.05)
+    """
+
+    better: Literal["exact", "lower", "higher", "none"] = "exact"
+    absolute: float = 0
+    """In the column's own unit."""
+    relative: float = 0
+    """A share: 0.05 is five percent."""
+
+    def __post_init__(self) -> None:
+        if self.better not in ("exact", "lower", "higher", "none"):
+            raise UsageError(f"better is exact, lower, higher or none, not {self.better!r}")
+        for name in ("absolute", "relative"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
+                raise UsageError(f"{name} is a number of 0 or more, not {value!r}")
+
+
+class Record:
+    """Shows tables and charts, and saves them into `output_dir` unless it is empty.
+
+    A relative `output_dir` counts from the project's root. `models` and `tokenizer` are what the
+    notebook measured with; they stand in the manifest.
+    """
+
+    def __init__(
+        self,
+        output_dir: str | Path = "",
+        *,
+        models: Sequence[str] = (),
+        tokenizer: str | None = None,
+    ) -> None:
+        self._folder = project.resolve(output_dir) if str(output_dir) else None
+        self._tables: dict[str, Any] = {}
+        self._charts: dict[str, Any] = {}
+        self._notes = {"models": sorted(models), "tokenizer": tokenizer}
+        self._api_usage: dict[str, dict[str, int]] = {}
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._save_sidecar()
+
+    def table(  # noqa: PLR0913  what a table is takes this much
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        *,
+        key: Sequence[str],
+        metrics: Mapping[str, Rule] | None = None,
+        measured: bool = False,
+        shown: int = _ROWS_SHOWN,
+    ) -> None:
+        """Show the first `shown` rows of a table, and save all of it as `<name>.csv`.
+
+        `key` are the columns that tell rows apart; `metrics` says how columns are compared.
+        `measured` marks times and other values that no second run repeats byte for byte.
+
+        Raises:
+            UsageError: a name that is no file name or stands twice, or a frame that is no table
+                (see `tables.prepared`), or a rule for a column that it cannot compare.
+        """
+        self._check_name(name, self._tables, "table")
+        flat = tables.prepared(name, frame, key)
+        kinds = _checked_kinds(name, flat, metrics or {})
+        saved = self._save(f"{name}.csv", tables.to_csv(flat)) if self._folder else {}
+        self._tables[name] = saved | {
+            "rows": len(flat),
+            "key": list(key),
+            "columns": kinds,
+            "metrics": {column: asdict(rule) for column, rule in (metrics or {}).items()},
+            "measured": measured,
+        }
+        self._save_sidecar()
+        whole = f"all of them are in {name}.csv" if self._folder else "a run saves them all"
+        html = show.table_html(flat, kinds, shown, whole)
+        text = f"{flat.head(shown).to_string(index=False)}\n[{len(flat):,} rows]"
+        show.display({"text/html": html, "text/plain": text})
+
+    def chart(self, name: str, figure: Figure | Axes, *, alt: str) -> None:
+        """Show a matplotlib figure, save it as `<name>.svg`, and close it.
+
+        `alt` says in words what the chart shows: whoever does not see it reads that.
+
+        Raises:
+            UsageError: no alt text, no figure, or a name that is no file name or stands twice.
+        """
+        self._check_name(name, self._charts, "chart")
+        if not alt.strip():
+            raise UsageError(f"chart {name}: alt says in words what the chart shows")
+        whole: Any = figure if hasattr(figure, "savefig") else getattr(figure, "figure", None)
+        if whole is None:
+            raise UsageError(f"chart {name}: a figure is drawn, not {type(figure).__name__}")
+        text = svg.drawn(whole, name, alt)
+        _close(whole)
+        saved = self._save(f"{name}.svg", text.encode()) if self._folder else {}
+        self._charts[name] = saved | {"alt": alt}
+        self._save_sidecar()
+        show.display({"image/svg+xml": text, "text/plain": alt}, {"image/svg+xml": {"alt": alt}})
+
+    def api_usage(self, model: str, usage: Mapping[str, int]) -> None:
+        """Add the usage that a live API answered with; the manifest has the sums for each model."""
+        sums = self._api_usage.setdefault(model, {})
+        for field, tokens in usage.items():
+            if isinstance(tokens, int):  # the API's usage nests objects too; their sums stand flat
+                sums[field] = sums.get(field, 0) + tokens
+        self._save_sidecar()
+
+    def _check_name(self, name: str, taken: Mapping[str, Any], what: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{what} {name!r}: a name is a-z, 0-9, _ and -, at most 64, and begins with neither"
+            )
+        if self._folder and name in taken:
+            raise UsageError(f"{what} {name}: it is recorded already; a run has each name once")
+
+    def _save(self, file: str, content: bytes) -> dict[str, str]:
+        assert self._folder is not None
+        (self._folder / file).write_bytes(content)
+        return {"path": file, "sha256": hashlib.sha256(content).hexdigest()}
+
+    def _save_sidecar(self) -> None:
+        if not self._folder:
+            return
+        notes = {
+            "tables": self._tables,
+            "charts": self._charts,
+            "api_usage": self._api_usage or None,
+            **self._notes,
+        }
+        text = json.dumps(notes, indent=1, ensure_ascii=False)
+        (self._folder / SIDECAR).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _checked_kinds(name: str, frame: pd.DataFrame, metrics: Mapping[str, Rule]) -> dict[str, str]:
+    try:
+        kinds = tables.kinds(frame)
+    except UsageError as error:
+        raise UsageError(f"table {name}: {error}") from None
+    for column, rule in metrics.items():
+        if column not in kinds:
+            raise UsageError(f"table {name}: a rule for {column!r}, which is no column")
+        numeric = kinds[column].rstrip("?") in ("int", "float", "bool")
+        if rule.better in ("lower", "higher") and not numeric:
+            raise UsageError(f"table {name}: {column!r} is no number, so none is {rule.better}")
+    return kinds
+
+
+def _close(figure: Figure) -> None:
+    # The inline backend shows what is open at a cell's end: it would stand there twice.
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot:
+        pyplot.close(figure)
