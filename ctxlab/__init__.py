@@ -18,6 +18,7 @@ _MODULES = {
     "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolSegments ToolSetSession canonical canonical_tool "
     "prefix_chain read_tools shared_prefix_len",
+    "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
