@@ -16,7 +16,7 @@ _MODULES = {
     "UsageError",
     "tokens": "count count_many",
     "prices": "Cost Rates cost price_table rates",
-    "prefix": "ToolSegments ToolSetSession canonical canonical_tool "
+    "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",
     "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule",

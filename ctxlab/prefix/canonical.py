@@ -22,13 +22,14 @@ from ctxlab.prefix.faults import first_fault
 from ctxlab.prefix.schema import sort_required
 
 # No circle check: whoever comes here was looked at by orjson or by first_fault.
-_ENCODER = json.JSONEncoder(
-    sort_keys=True,
-    separators=(",", ":"),
-    ensure_ascii=False,
-    allow_nan=False,
-    check_circular=False,
-)
+_FORM: Any = {
+    "separators": (",", ":"),
+    "ensure_ascii": False,
+    "allow_nan": False,
+    "check_circular": False,
+}
+_sorted_text = json.JSONEncoder(sort_keys=True, **_FORM).encode
+_raw_text = json.JSONEncoder(sort_keys=False, **_FORM).encode
 
 
 def canonical(value: object) -> str:
@@ -70,27 +71,32 @@ def encode_tool(tool: object, at: str = "") -> str:
     """`canonical(canonical_tool(tool))` in one step; `at` goes before the pointer of an error."""
     if not isinstance(tool, dict):
         raise InputError(f"a tool is a dict, this is of type {type(tool).__name__}", place=at)
-    return encode(tool, at, sort_required)
+    return encode(tool, at, lambda checked: _sorted_text(sort_required(checked)))
 
 
-def encode(value: Any, at: str = "", prepare: Callable[[Any], Any] | None = None) -> str:
-    """Canonical text of `prepare(value)`; `at` goes before the pointer of an error."""
+def encode_raw(value: object, at: str = "") -> str:
+    """JSON as the SDK sends it: compact, the caller's order of keys kept."""
+    return encode(value, at, _raw_text)
+
+
+def encode(value: Any, at: str = "", write: Callable[[Any], str] = _sorted_text) -> str:
+    """`write(value)` if JSON can carry the value; `at` goes before the pointer of an error."""
     try:
         # orjson is the fast half of the check: it refuses keys that are no strings, surrogates,
         # sets, circles. It writes NaN as null and some floats differently: the text is json's.
         orjson.dumps(value)
-        return _ENCODER.encode(prepare(value) if prepare else value)
+        return write(value)
     except (TypeError, ValueError, RecursionError):
-        return _encode_slowly(value, at, prepare)
+        return _encode_slowly(value, at, write)
 
 
-def _encode_slowly(value: Any, at: str, prepare: Callable[[Any], Any] | None) -> str:
+def _encode_slowly(value: Any, at: str, write: Callable[[Any], str]) -> str:
     """Say what is wrong and where; encode what only orjson refuses, such as long integers."""
     fault = first_fault(value)
     if fault is not None:
         raise InputError(fault.message, place=at + fault.pointer)
     try:
-        return _ENCODER.encode(prepare(value) if prepare else value)
+        return write(value)
     except RecursionError:
         message = "nested deeper than what is left of this interpreter's stack"
         raise InputError(message, place=at) from None
