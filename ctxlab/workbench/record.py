@@ -123,7 +123,7 @@ class Record:
         whole = f"all of them are in {name}.csv" if self._folder else "a run saves them all"
         html = show.table_html(flat, kinds, shown, whole)
         text = f"{flat.head(shown).to_string(index=False)}\n[{len(flat):,} rows]"
-        show.display({"text/html": html, "text/plain": text})
+        show.display({"text/html": html, "text/plain": text}, {"ctxlab": {"table": name}})
 
     def chart(self, name: str, figure: Figure | Axes, *, alt: str) -> None:
         """Show a matplotlib figure, save it as `<name>.svg`, and close it.
@@ -144,7 +144,8 @@ class Record:
         saved = self._save(f"{name}.svg", text.encode()) if self._folder else {}
         self._charts[name] = saved | {"alt": alt}
         self._save_sidecar()
-        show.display({"image/svg+xml": text, "text/plain": alt}, {"image/svg+xml": {"alt": alt}})
+        # As HTML: JupyterLab puts an image/svg+xml into an <img>, which no dark theme reaches.
+        show.display({"text/html": text, "text/plain": alt}, {"ctxlab": {"chart": name}})
 
     def api_usage(self, model: str, usage: Mapping[str, int]) -> None:
         """Add the usage that a live API answered with; the manifest has the sums for each model."""

@@ -55,8 +55,8 @@ _HOUSE = {
     "ytick.labelsize": _SMALL,
     "figure.facecolor": "none",
     "figure.edgecolor": "none",
-    "savefig.facecolor": "none",
-    "savefig.edgecolor": "none",
+    "savefig.facecolor": "auto",  # a figure that is not ours keeps its own ground
+    "savefig.edgecolor": "auto",
     "svg.fonttype": "none",
     "svg.hashsalt": "ctxlab",
     "path.simplify": True,
