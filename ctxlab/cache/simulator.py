@@ -1,0 +1,265 @@
+"""The prompt cache, simulated: a request in, the usage that the API would report out.
+
+The rules are our reading of the sources (facts `prompt-cache`), model by model in
+`data/cache_rules.toml`; what they leave open is a switch. Nothing here was billed by anybody:
+whatever shows these figures says `simulated`. Not handled here: money (`ctxlab.prices`), replies
+(`simulated_client`), other providers' caches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, NamedTuple
+
+from ctxlab.cache.blocks import BlockReader, Count, shared_reader
+from ctxlab.cache.diagnostics import Fingerprints
+from ctxlab.cache.head import TOOLS, Marker
+from ctxlab.cache.layout import Layout, lay_out
+from ctxlab.cache.rules import Rules, rules_for
+from ctxlab.cache.validation import API_VERSION
+
+Key = tuple[bytes, bytes]
+Clock = Callable[[], float]
+_SWEEP_EVERY = 4_096
+
+
+class Entry(NamedTuple):
+    """What the cache holds of one prefix."""
+
+    expires: float
+    lifetime: float
+
+
+@dataclass
+class Pending:
+    """A request that was sent and whose response has not begun."""
+
+    usage: dict[str, Any]
+    """What the API will report: it is settled when the request starts."""
+    message_id: str
+    _cache: PromptCache = field(repr=False)
+    _written: list[tuple[Key, Entry]] = field(repr=False)
+
+    def finish(self) -> dict[str, Any]:
+        """The response begins: what this request wrote can be read from now on.
+
+        A second call changes nothing.
+        """
+        self._cache.keep(self._written)
+        self._written = []
+        return self.usage
+
+
+class PromptCache:
+    """The cache of one workspace.
+
+    Args:
+        model_rules: laid over `data/cache_rules.toml` for every model, for example
+            `{"minimum_tokens": 100}` or a switch such as
+            `{"tool_entries_survive_later_changes": False}`.
+        clock: seconds; `time.time` by default.
+        count: tokens of one content block, system block or tool. When it is given the total is
+            the sum of its answers; else blocks are counted with o200k (an estimate) and the
+            tokens that tools bring along are added where the table knows them.
+
+    >>> cache = PromptCache({"minimum_tokens": 1}, count=lambda block: 10)
+    >>> request = {"model": "claude-opus-5", "cache_control": {"type": "ephemeral"},
+    ...            "messages": [{"role": "user", "content": "hello"}]}
+    >>> cache.send(request)["cache_creation_input_tokens"]
+    10
+    >>> cache.send(request)["cache_read_input_tokens"]
+    10
+    """
+
+    def __init__(
+        self,
+        model_rules: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        count: Count | None = None,
+    ) -> None:
+        """See the class."""
+        self._overrides = dict(model_rules or {})
+        if count is not None:
+            self._overrides.setdefault("tool_prompt_tokens", (0, 0))
+        self._clock = clock or time.time
+        self._count = count
+        self._readers: dict[tuple[str, ...], BlockReader] = {}
+        self._entries: dict[Key, Entry] = {}
+        self._fingerprints = Fingerprints()
+        self._sent = 0
+        self._lock = Lock()
+        rules_for("any", {"minimum_tokens": 0, **self._overrides})  # a wrong override fails here
+
+    def rules(self, model: str) -> Rules:
+        """The rules that hold for a model in this cache."""
+        return rules_for(model, self._overrides)
+
+    def lay_out(
+        self,
+        request: Mapping[str, Any],
+        *,
+        betas: Iterable[str] | None = None,
+        version: str = API_VERSION,
+    ) -> Layout:
+        """The request laid out for this cache; see `ctxlab.cache.layout`.
+
+        Raises:
+            InvalidRequest: what the API would refuse.
+            InputError: something that is not JSON.
+        """
+        rules = self.rules(str(request.get("model")))
+        headers = None if betas is None else frozenset(betas)
+        return lay_out(request, rules, self._reader(rules), headers, version)
+
+    def send(
+        self,
+        request: Mapping[str, Any] | Layout,
+        *,
+        betas: Iterable[str] | None = None,
+        version: str = API_VERSION,
+    ) -> dict[str, Any]:
+        """Send a request and have its response begin at once.
+
+        Args:
+            request: a Messages API request body, or one that was laid out.
+            betas: values of the `anthropic-beta` header; None does not ask for any.
+            version: the value of `anthropic-version`.
+
+        Returns:
+            A Messages API usage mapping (tokens), with `diagnostics` and `message_id` beside it.
+
+        Raises:
+            InvalidRequest: what the API would refuse.
+            InputError: something that is not JSON.
+        """
+        return self.begin(request, betas=betas, version=version).finish()
+
+    def begin(
+        self,
+        request: Mapping[str, Any] | Layout,
+        *,
+        betas: Iterable[str] | None = None,
+        version: str = API_VERSION,
+    ) -> Pending:
+        """Send a request whose response begins at `finish()`, for requests that overlap."""
+        if isinstance(request, Layout):
+            layout, asked = request, None
+        else:
+            layout = self.lay_out(request, betas=betas, version=version)
+            asked = request.get("diagnostics")
+        with self._lock:
+            return self._begin(layout, asked)
+
+    def count_tokens(
+        self,
+        request: Mapping[str, Any],
+        *,
+        betas: Iterable[str] | None = None,
+        version: str = API_VERSION,
+    ) -> int:
+        """Input tokens of a request, without sending it."""
+        return self.lay_out(request, betas=betas, version=version).total
+
+    def keep(self, written: Iterable[tuple[Key, Entry]]) -> None:
+        """Make entries readable; the longer-lived of two for one prefix stays."""
+        with self._lock:
+            for key, entry in written:
+                known = self._entries.get(key)
+                if known is None or known.expires < entry.expires:
+                    self._entries[key] = entry
+
+    def _begin(self, layout: Layout, asked: Mapping[str, Any] | None) -> Pending:
+        now = self._clock()
+        self._sent += 1
+        if not self._sent % _SWEEP_EVERY:
+            self._sweep(now)
+        read = self._read(layout, now)
+        usage, written = self._settle(layout, read, now)
+        message_id = f"msg_simulated_{self._sent:012d}"
+        usage["diagnostics"] = self._fingerprints.compare(layout, asked, message_id, read)
+        usage["message_id"] = message_id
+        return Pending(usage, message_id, self, written)
+
+    def _read(self, layout: Layout, now: float) -> int:
+        """Tokens at the highest entry that a breakpoint finds; the entry is refreshed."""
+        for marker in reversed(layout.breakpoints):
+            for segment, index in lookback(layout, marker):
+                key = (layout.keys[segment], layout.chain(segment).keys[index])
+                entry = self._entries.get(key)
+                if entry is not None and now < entry.expires:
+                    self._entries[key] = Entry(now + entry.lifetime, entry.lifetime)
+                    return layout.offsets[segment] + layout.chain(segment).tokens[index]
+        return 0
+
+    def _settle(
+        self, layout: Layout, read: int, now: float
+    ) -> tuple[dict[str, Any], list[tuple[Key, Entry]]]:
+        """Usage by the billing rule (facts §1), and the entries that this request writes."""
+        written: list[tuple[Key, Entry]] = []
+        hour_end = end = read
+        for marker in layout.breakpoints:
+            tokens = layout.tokens_at(marker)
+            if tokens < layout.rules.minimum_tokens:
+                continue
+            written += self._entry(layout, marker, now)
+            end = max(end, tokens)
+            if marker.ttl == "1h":
+                hour_end = max(hour_end, tokens)
+        usage = {
+            "input_tokens": layout.total - end,
+            "cache_creation_input_tokens": end - read,
+            "cache_read_input_tokens": read,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": end - hour_end,
+                "ephemeral_1h_input_tokens": hour_end - read,
+            },
+            "output_tokens": 0,
+        }
+        return usage, written
+
+    def _entry(self, layout: Layout, marker: Marker, now: float) -> list[tuple[Key, Entry]]:
+        """The entry at a breakpoint: refreshed where there is one, else to be written."""
+        key = (layout.keys[marker.segment], layout.chain(marker.segment).keys[marker.block])
+        known = self._entries.get(key)
+        if known is not None and now < known.expires:
+            self._entries[key] = Entry(now + known.lifetime, known.lifetime)
+            return []
+        lifetime = layout.rules.ttl_seconds[marker.ttl]
+        return [(key, Entry(now + lifetime, lifetime))]
+
+    def _reader(self, rules: Rules) -> BlockReader:
+        if self._count is None:
+            return shared_reader(rules.run_types)
+        if rules.run_types not in self._readers:
+            self._readers[rules.run_types] = BlockReader(self._count, rules.run_types)
+        return self._readers[rules.run_types]
+
+    def _sweep(self, now: float) -> None:
+        self._entries = {key: entry for key, entry in self._entries.items() if now < entry.expires}
+
+
+def lookback(layout: Layout, marker: Marker) -> Iterable[tuple[int, int]]:
+    """Blocks at which a breakpoint looks for an entry, its own first (facts §1, Read)."""
+    left = layout.rules.lookback_positions
+    into_tools = layout.rules.lookback_into_tools
+    for segment in range(marker.segment, -1, -1):
+        chain = layout.chain(segment)
+        last = marker.block if segment == marker.segment else chain.length - 1
+        if last < 0:
+            continue
+        if segment == TOOLS and marker.segment != TOOLS and into_tools != "per_tool":
+            if into_tools == "one_position" and left > 0:
+                yield from ((TOOLS, index) for index in range(last, -1, -1))
+            return
+        positions = chain.positions
+        lowest = positions[last] - left
+        index = last
+        while index >= 0 and positions[index] > lowest:
+            yield segment, index
+            index -= 1
+        left -= positions[last] + 1
+        if left <= 0:
+            return

@@ -1,0 +1,174 @@
+"""The 400s: what the Messages API would refuse, in its own words where the sources quote them.
+
+Only what bears on the cache is checked, not the whole of the API's schema: no `max_tokens` is
+needed, and calls need not be answered. Source: facts `prompt-cache` §0 (parameters), §1
+(breakpoints, TTL, validation), §3 (system messages, tool changes), §4 (deferred tools).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ctxlab.cache.blocks import Place
+from ctxlab.cache.rules import Rules
+from ctxlab.errors import InvalidRequest
+
+API_VERSION = "2026-10-21"
+SAMPLING = ("temperature", "top_p", "top_k")
+ROLES = ("user", "assistant", "system")
+FORCED = ("any", "tool")
+
+
+def check_body(request: Mapping[str, Any], version: str) -> None:
+    """The outermost layer: types, and parameters that this API version no longer takes."""
+    _need(isinstance(request.get("model"), str), "model: Field required")
+    tools, system = request.get("tools"), request.get("system")
+    messages = request.get("messages")
+    _need(isinstance(messages, list | tuple), "messages: Field required, a list")
+    _need(bool(messages), "messages: at least one message is required")
+    _need(tools is None or isinstance(tools, list | tuple), "tools: Input should be a valid list")
+    _need(
+        system is None or isinstance(system, str | list | tuple),
+        "system: Input should be a string or a list of text blocks",
+    )
+    if version >= API_VERSION:
+        for name in SAMPLING:
+            told = f"{name}: not accepted from API version {API_VERSION} on"
+            _need(request.get(name) is None, told)
+
+
+def check_tool_choice(choice: Mapping[str, Any] | None, model: str, rules: Rules) -> None:
+    """A forced call, where the model refuses it."""
+    kind = (choice or {}).get("type", "auto")
+    _need(
+        rules.forced_tool_choice or kind not in FORCED,
+        f"tool_choice: type '{kind}' is not supported on {model}",
+    )
+
+
+def ttl_of(marker: Any, rules: Rules, place: Place) -> str | None:
+    """The TTL of a `cache_control` value; None where there is none."""
+    if marker is None:
+        return None
+    where = f"{dotted(place)}.cache_control"
+    _need(isinstance(marker, Mapping), f"{where}: Input should be an object")
+    _need(marker.get("type") == "ephemeral", f"{where}.type: Input should be 'ephemeral'")
+    ttl = marker.get("ttl") or "5m"
+    allowed = " or ".join(f"'{name}'" for name in rules.ttl_seconds)
+    _need(ttl in rules.ttl_seconds, f"{where}.ttl: Input should be {allowed}")
+    return str(ttl)
+
+
+def check_marked(block: Mapping[str, Any], place: Place) -> None:
+    """A block that carries a marker must be one that can."""
+    where, kind = dotted(place), block.get("type")
+    _need(
+        not (kind == "text" and not block.get("text")),
+        f"{where}.text: cache_control cannot be set for empty text blocks",
+    )
+    _need(
+        kind not in ("thinking", "redacted_thinking"),
+        f"{where}.cache_control: cache_control cannot be set for {kind} blocks",
+    )
+
+
+def check_breakpoints(ttls: Sequence[str], rules: Rules) -> None:
+    """All markers in request order, the automatic one included."""
+    most = rules.maximum_breakpoints
+    _need(
+        len(ttls) <= most,
+        f"A maximum of {most} blocks with cache_control may be provided. Found {len(ttls)}.",
+    )
+    seconds = [rules.ttl_seconds[ttl] for ttl in ttls]
+    for before, after, ttl in zip(seconds, seconds[1:], ttls[1:], strict=False):
+        told = f"a ttl='{ttl}' cache_control block must not come after a ttl='5m' one"
+        _need(after <= before, f"cache_control: {told} (order: tools, system, messages)")
+
+
+def check_tools(tools: Sequence[Mapping[str, Any]], rules: Rules, model: str) -> None:
+    """Names, and what deferred tools may not be."""
+    names: set[str] = set()
+    deferred = 0
+    for number, tool in enumerate(tools):
+        _need(isinstance(tool, Mapping), f"tools.{number}: Input should be an object")
+        name = tool.get("name")
+        _need(name is None or name not in names, f"tools: Tool names must be unique: '{name}'.")
+        names.add(str(name))
+        if tool.get("defer_loading"):
+            deferred += 1
+            _need(
+                tool.get("cache_control") is None,
+                f"Tool '{name}' cannot have both defer_loading=true and cache_control set. "
+                "Tools with defer_loading cannot use prompt caching.",
+            )
+    if not deferred:
+        return
+    _need(rules.tool_search, f"tools: defer_loading is not supported on {model}")
+    _need(
+        deferred < len(tools),
+        "At least one tool must have defer_loading=false. All tools cannot be deferred.",
+    )
+    most = rules.maximum_tools
+    _need(deferred <= most, f"tools: at most {most} tools may be deferred, found {deferred}")
+
+
+def check_role(role: object, before: str, rules: Rules, number: int) -> None:
+    """A message's role, and where a system message may stand (facts §3)."""
+    where = f"messages.{number}"
+    _need(role in ROLES, f"{where}.role: Input should be 'user', 'assistant' or 'system'")
+    if before == "system":
+        told = "a system message must be the last or be followed by an assistant message"
+        _need(role == "assistant", f"{where}: {told}")
+    if role != "system":
+        return
+    _need(rules.system_messages, "role 'system' is not supported on this model")
+    _need(bool(before), f"{where}: the first message cannot have the role 'system'")
+    _need(before == "user", f"{where}: a system message must directly follow a user message")
+
+
+def check_block(block: Any, role: str, place: Place) -> None:
+    """What one content block may not be."""
+    where = dotted(place)
+    _need(isinstance(block, Mapping), f"{where}: Input should be an object")
+    kind = block.get("type")
+    _need(isinstance(kind, str), f"{where}.type: Field required")
+    if kind == "tool_result":
+        _check_result(block, where)
+    elif kind in ("tool_addition", "tool_removal"):
+        _need(role == "system", f"{where}: {kind} stands in messages of role 'system' only")
+        _need(isinstance(block.get("tool"), Mapping), f"{where}.tool: Field required")
+    elif kind == "text":
+        _need(isinstance(block.get("text"), str), f"{where}.text: Input should be a valid string")
+
+
+def _check_result(block: Mapping[str, Any], where: str) -> None:
+    answered = str(block.get("tool_use_id", ""))
+    _need(
+        not answered.startswith("srvtoolu_"),
+        f"{where}: '{answered}' is a server tool's call, which takes no tool_result",
+    )
+    content = block.get("content")
+    if not isinstance(content, list):
+        return
+    kinds = {part.get("type") for part in content if isinstance(part, Mapping)}
+    _need(
+        "tool_reference" not in kinds or len(kinds) == 1,
+        f"{where}.content: tool_reference blocks cannot be mixed with other blocks",
+    )
+
+
+def check_references(names: Iterable[str], defined: Iterable[str]) -> None:
+    """Every tool that a search found, in the whole history, must be defined."""
+    for name in names:
+        _need(name in defined, f"Tool reference '{name}' not found in available tools")
+
+
+def dotted(place: Place) -> str:
+    """A place as the API writes it, such as `messages.0.content.1`."""
+    return ".".join(str(step) for step in place)
+
+
+def _need(condition: bool, message: str) -> None:  # noqa: FBT001  it reads as a sentence
+    if not condition:
+        raise InvalidRequest(message)
