@@ -19,6 +19,7 @@ _MODULES = {
     "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",
+    "loading": "McpServer ServerTools join_tools list_many list_tools read_servers",
     "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule",
 }

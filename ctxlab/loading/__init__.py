@@ -1,0 +1,14 @@
+"""Deferred loading: MCP servers' tool lists, thresholds and tool search (source: `tool-search`).
+
+Importing this package does not import the `mcp` SDK, which takes a second.
+"""
+
+from ctxlab.loading.config import McpServer as McpServer
+from ctxlab.loading.config import read_servers as read_servers
+from ctxlab.loading.joining import join_tools as join_tools
+from ctxlab.loading.joining import joined_name as joined_name
+from ctxlab.loading.listing import Listing as Listing
+from ctxlab.loading.listing import ServerFailure as ServerFailure
+from ctxlab.loading.listing import ServerTools as ServerTools
+from ctxlab.loading.listing import list_many as list_many
+from ctxlab.loading.listing import list_tools as list_tools
