@@ -19,8 +19,9 @@ help:  ## this list
 results: data  ## run the default batch and leave results/index.html
 	$(BIN)/ctxlab batch notebooks/plan.toml
 
+# Exit code 1: an MCP server did not give its tools. It was named; the rest is there, so go on.
 data: $(READY)  ## fetch vocabularies, source trees and tool lists into data/cache
-	$(BIN)/ctxlab data
+	$(BIN)/ctxlab data || test $$? -eq 1
 
 lab: $(READY)  ## open JupyterLab on notebooks/
 	$(BIN)/python -m jupyterlab --notebook-dir=. --ServerApp.default_url=/lab/tree/notebooks $(LAB_ARGS)

@@ -30,6 +30,41 @@ def _root() -> None:
     """Measure what an LLM agent's tools do to its context."""
 
 
+@app.command("data")
+def _data(
+    names: list[str] = typer.Argument(
+        None, metavar="[NAME]...", help="inputs of data/sources.toml; all when left out"
+    ),
+    force: bool = typer.Option(False, "--force", help="fetch them even where they are right"),
+    look: bool = typer.Option(False, "--list", help="say what is there, fetch nothing"),
+    record: bool = typer.Option(
+        False, "--record", help="ask the servers, and write down what they say as the record"
+    ),
+    as_json: bool = typer.Option(False, "--json", help="print the outcomes as JSON"),
+) -> None:
+    """Fetch vocabularies, source trees and tool lists of MCP servers into data/cache.
+
+    What is there and right is not fetched again. Exit code 1: a server did not give its tools, the
+    rest is there; 2: something that every run needs is missing.
+
+    Example: ctxlab data git atlassian --force
+    """
+    from ctxlab import sources
+
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
+
+    if look:
+        outcomes = sources.status(names or ())
+    else:
+        outcomes = sources.fetch(names or (), force=force, record=record, tell=tell)
+    text = sources.as_json(outcomes) if as_json else sources.as_text(outcomes, always_rows=look)
+    typer.echo(text)
+    sources.raise_failures(outcomes)
+    if any(outcome.state == "failed" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
 def main() -> None:
     """Run a verb; whatever it refuses becomes one line on stderr and an exit code."""
     try:
