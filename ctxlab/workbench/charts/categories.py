@@ -147,7 +147,7 @@ def reference(axes: Axes, which: str, name: str, value: float, unit: str) -> Non
             xycoords=axes.get_xaxis_transform(),
             xytext=(0, 3),
             textcoords="offset points",
-            fontsize=9,
+            fontsize=theme.SMALL,
             ha="center",
             va="bottom",
         )
@@ -158,7 +158,7 @@ def reference(axes: Axes, which: str, name: str, value: float, unit: str) -> Non
         xycoords=axes.get_yaxis_transform(),
         xytext=(0, 3),
         textcoords="offset points",
-        fontsize=9,
+        fontsize=theme.SMALL,
         ha="right",
         va="bottom",
     )
@@ -202,7 +202,11 @@ def _tell_inside(
     for spot, (low, value) in enumerate(zip(base, values, strict=True)):
         if value > room:
             x, y = (spot, low + value / 2) if vertical else (low + value / 2, spot)
-            look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": 9}
+            look: dict[str, Any] = {
+                "ha": "center",
+                "va": "center_baseline",
+                "fontsize": theme.SMALL,
+            }
             axes.text(x, y, format_value(value, unit), color=theme.on_colour(fill), **look)
 
 
@@ -229,7 +233,7 @@ def _tell(
         where,
         xytext=gap,
         textcoords="offset points",
-        fontsize=9,
+        fontsize=theme.SMALL,
         weight=weight,
         annotation_clip=False,
         **sides,
@@ -237,7 +241,7 @@ def _tell(
 
 
 def _names(axes: Axes, names: Sequence[object], *, vertical: bool) -> None:
-    labels = [theme.short(name) for name in names]
+    labels = [theme.short(name) if vertical else theme.two_lines(name) for name in names]
     if vertical:
         steep = max((len(label) for label in labels), default=0) * len(labels) > 74
         axes.set_xticks(

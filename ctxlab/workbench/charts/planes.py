@@ -155,7 +155,7 @@ def heatmap(
         page = theme.page(title, note, height=max(90.0, 30.0 * len(down) + 58))
         kinds = in_order(frame[value]) if named else []
         shades = _shades(frame[value], log=log) if not named else np.full(len(frame), 0.42)
-        size = 9.0 if len(across) <= 9 else 7.5
+        size = theme.SMALL if len(across) <= 6 else 7.5
         for shade, (_, row) in zip(shades, frame.iterrows(), strict=True):
             spot = (across.index(row[x]), down.index(row[y]))
             fill = theme.colour(kinds.index(row[value]) if named and row[value] in kinds else 0)
@@ -241,5 +241,5 @@ def _names(axes: Axes, points: Floats, names: list[str]) -> None:
             textcoords="offset points",
             ha="right" if left else "left",
             va="center_baseline",
-            fontsize=9,
+            fontsize=theme.SMALL,
         )

@@ -29,11 +29,13 @@ INK = "#0a0b0c"
 """Drawn text and axes; becomes `currentColor`."""
 DASHES = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (6, 2, 1.2, 2)), (0, (3, 1.5)), (0, (9, 3)))
 MARKERS = ("o", "s", "D", "^", "v", "X")
-WIDTH = 468.0
+WIDTH = 420.0
 """Points: on a phone the text is still 8 px, on a desktop it is as large as the page's."""
 
-_TITLE, _TEXT, _SMALL = 12.0, 10.0, 9.0
-_TITLE_CHARS = 58
+SMALL = 9.5
+"""Points of numbers and names; titles are a little larger."""
+_TITLE, _TEXT = 11.5, 10.0
+_TITLE_CHARS = 54
 _HOUSE = {
     "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans"],
@@ -51,8 +53,8 @@ _HOUSE = {
     "axes.linewidth": 0.8,
     "xtick.color": INK,
     "ytick.color": INK,
-    "xtick.labelsize": _SMALL,
-    "ytick.labelsize": _SMALL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
     "figure.facecolor": "none",
     "figure.edgecolor": "none",
     "savefig.facecolor": "auto",  # a figure that is not ours keeps its own ground
@@ -144,12 +146,12 @@ class Page:
     def _badges(self, badges: Sequence[str], width: float, height: float, top: float) -> None:
         left = 2.5
         for badge in badges:
-            wide = 5.6 * len(badge) + 12
+            wide = 5.8 * len(badge) + 12
             self.figure.text(
                 (left + wide / 2) / width,
                 (top - 7.5) / height,
                 badge,
-                fontsize=_SMALL,
+                fontsize=SMALL,
                 ha="center",
                 va="center_baseline",
             )
@@ -164,7 +166,7 @@ class Page:
             bbox_to_anchor=(1.6 / WIDTH, top),
             ncols=len(row),
             frameon=False,
-            fontsize=_SMALL,
+            fontsize=SMALL,
             borderpad=0.1,
             borderaxespad=0,
             handlelength=1.9,
@@ -231,7 +233,7 @@ def readable(column: object) -> str:
     return str(column).replace("_", " ")
 
 
-def short(label: object, limit: int = 38) -> str:
+def short(label: object, limit: int = 34) -> str:
     """A label that fits beside an axis: long ones lose their middle.
 
     >>> short("mcp__github__create_pull_request_review_comment", 20)
@@ -244,6 +246,20 @@ def short(label: object, limit: int = 38) -> str:
     return f"{text[:head]}…{text[len(text) - (limit - head - 1) :]}"
 
 
+def two_lines(label: object, width: int = 26) -> str:
+    r"""A label beside a bar, in two lines where it is words and long.
+
+    >>> two_lines("add an optional property to the last")
+    'add an optional property\nto the last'
+    """
+    text = short(label, 2 * width)
+    if len(text) <= width:
+        return text
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    fits = len(lines) == 2 and max(map(len, lines)) <= width
+    return "\n".join(lines) if fits else short(label)
+
+
 def _legend_rows(
     entries: Sequence[tuple[str, Patch | Line2D]],
 ) -> list[list[tuple[str, Patch | Line2D]]]:
@@ -251,7 +267,7 @@ def _legend_rows(
     rows: list[list[tuple[str, Patch | Line2D]]] = []
     room = 0.0
     for name, handle in entries:
-        wide = 5.7 * len(name) + 38
+        wide = 5.8 * len(name) + 40
         if wide > room:
             rows.append([])
             room = WIDTH
