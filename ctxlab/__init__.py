@@ -22,7 +22,7 @@ _MODULES = {
     "prefix_chain read_tools shared_prefix_len",
     "loading": "McpServer ServerTools join_tools list_many list_tools read_servers",
     "sessions": "ToolOperation ToolOperations tool_operations",
-    "workbench": "Record Rule",
+    "workbench": "Record Rule load_table run_notebook",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

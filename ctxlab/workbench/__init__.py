@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ctxlab.workbench.record import Record as Record
-    from ctxlab.workbench.record import Rule as Rule
+    from ctxlab.workbench.results import load_table as load_table
+    from ctxlab.workbench.rules import Rule as Rule
+    from ctxlab.workbench.run import run_notebook as run_notebook
 
 _MODULES = {
-    "record": "Record Rule",
+    "record": "Record",
+    "results": "load_table",
+    "rules": "Rule",
+    "run": "run_notebook",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ctxlab import project
 from ctxlab.errors import UsageError
 from ctxlab.workbench import show, svg, tables
+from ctxlab.workbench.rules import Rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,34 +36,11 @@ if TYPE_CHECKING:
 SIDECAR = "record.json"
 """What is recorded, as the manifest has it: tables, charts, models, tokenizer, api_usage."""
 
+UNFINISHED = ".tmp"
+"""The end of a file's name while it is written."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _ROWS_SHOWN = 40
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How a column is compared with another run's: what is better, and what is no change.
-
-    Values whose difference is within `absolute` or within `relative` × the earlier value are the
-    same. `exact` allows no difference beyond that, `none` is not compared.
-
-    >>> Rule(better="lower", relative=0.05)
-    Rule(better='lower', absolute=0, relative=0.05)
-    """
-
-    better: Literal["exact", "lower", "higher", "none"] = "exact"
-    absolute: float = 0
-    """In the column's own unit."""
-    relative: float = 0
-    """A share: 0.05 is five percent."""
-
-    def __post_init__(self) -> None:
-        if self.better not in ("exact", "lower", "higher", "none"):
-            raise UsageError(f"better is exact, lower, higher or none, not {self.better!r}")
-        for name in ("absolute", "relative"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
-                raise UsageError(f"{name} is a number of 0 or more, not {value!r}")
 
 
 class Record:
@@ -165,7 +142,7 @@ class Record:
 
     def _save(self, file: str, content: bytes) -> dict[str, str]:
         assert self._folder is not None
-        (self._folder / file).write_bytes(content)
+        _replace(self._folder / file, content)
         return {"path": file, "sha256": hashlib.sha256(content).hexdigest()}
 
     def _save_sidecar(self) -> None:
@@ -178,7 +155,14 @@ class Record:
             **self._notes,
         }
         text = json.dumps(notes, indent=1, ensure_ascii=False)
-        (self._folder / SIDECAR).write_text(f"{text}\n", encoding="utf-8")
+        _replace(self._folder / SIDECAR, f"{text}\n".encode())
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Whole or not at all: a kernel may be killed at any moment."""
+    beside = file.with_name(f".{file.name}{UNFINISHED}")
+    beside.write_bytes(content)
+    beside.replace(file)
 
 
 def _checked_kinds(name: str, frame: pd.DataFrame, metrics: Mapping[str, Rule]) -> dict[str, str]:

@@ -1,0 +1,37 @@
+"""The engines that may run a notebook, by name.
+
+An engine is a papermill engine whose `execute_managed_notebook` takes a `kernel.Session`. It is
+imported and registered with papermill when it is first used: papermill's own entry points would
+import us before papermill.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ctxlab.errors import UsageError
+
+ENGINES = {"ordinary": "ctxlab.workbench.kernel:OrdinaryEngine"}
+"""Name → module:class."""
+
+DEFAULT = "ordinary"
+
+
+def checked_engine(name: str) -> str:
+    """The name, when there is such an engine.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in ENGINES:
+        raise UsageError(f"no engine {name!r}; there are {', '.join(ENGINES)}")
+    return name
+
+
+def register(name: str) -> str:
+    """Import the engine; the name under which papermill now knows it."""
+    from papermill.engines import papermill_engines  # noqa: PLC0415  2 s: when something runs
+
+    module, kind = ENGINES[checked_engine(name)].split(":")
+    papermill_engines.register(f"ctxlab-{name}", getattr(import_module(module), kind))
+    return f"ctxlab-{name}"

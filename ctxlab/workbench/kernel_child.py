@@ -1,0 +1,37 @@
+"""`python -m ctxlab.workbench.kernel_child`: an ordinary ipykernel that ends with its parent.
+
+ipykernel looks once a second whether its parent is gone, which a busy kernel does not get to, and
+which does not see a parent's death under a subreaper. Linux can promise it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """Be killed when the parent dies, however it dies; where there is no prctl, do nothing."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    parent = os.environ.get("JPY_PARENT_PID")
+    if parent and os.getppid() != int(parent):  # it died before we asked
+        os._exit(1)
+
+
+def main() -> None:
+    """Start the kernel that the arguments describe."""
+    end_with_parent()
+    del sys.path[0]  # `-m` put the working directory there
+    from ipykernel import kernelapp  # noqa: PLC0415  the parent may die during the import, too
+
+    kernelapp.launch_new_instance()
+
+
+if __name__ == "__main__":
+    main()
