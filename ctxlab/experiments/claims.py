@@ -26,7 +26,7 @@ import pandas as pd
 import yaml
 
 from ctxlab import project
-from ctxlab.errors import InputError
+from ctxlab.errors import InputError, UsageError
 from ctxlab.experiments.verdicts import KINDS, difference, told, verdict
 
 CLAIMS = "data/claims.yaml"
@@ -88,6 +88,18 @@ def load_claims(path: str | Path = CLAIMS) -> list[Claim]:
             raise InputError(f"the id {claim.id!r} is used twice", path=path, place=claim.id)
         seen.add(claim.id)
     return claims
+
+
+def stated(claim: str) -> Any:
+    """The value of one claim, for a chart that marks it.
+
+    Raises:
+        UsageError: no claim has this id.
+    """
+    for known in load_claims():
+        if known.id == claim:
+            return known.value
+    raise UsageError(f"no claim {claim!r} in {CLAIMS}")
 
 
 def check(experiment: str, tables: Tables, claims: Iterable[Claim] | None = None) -> pd.DataFrame:

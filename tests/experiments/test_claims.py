@@ -3,8 +3,16 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ctxlab.errors import InputError
-from ctxlab.experiments.claims import COLUMNS, Claim, MeasuredIn, check, compare, load_claims
+from ctxlab.errors import InputError, UsageError
+from ctxlab.experiments.claims import (
+    COLUMNS,
+    Claim,
+    MeasuredIn,
+    check,
+    compare,
+    load_claims,
+    stated,
+)
 
 BASE = "id: a, document: tool-design, kind: exact, statement: s"
 
@@ -144,3 +152,11 @@ def test_a_notebook_checks_only_its_own():
     frame = check("core_tail_session", {})
     assert {"reg-session-a", "reg-session-b", "reg-resent"} <= set(frame["id"])
     assert all(check("tool_mutations", {})["document"] == "tool-registry")
+
+
+def test_a_chart_can_mark_what_is_stated():
+    assert (
+        stated("reg-session-b") == next(c for c in load_claims() if c.id == "reg-session-b").value
+    )
+    with pytest.raises(UsageError, match="no claim 'reg-nothing'"):
+        stated("reg-nothing")
