@@ -15,8 +15,7 @@ _MODULES = {
     "errors": "BudgetExceeded CtxlabError DataError InputError InvalidRequest ToolPrefixViolation "
     "UsageError",
     "tokens": "count count_many",
-    "cache": "Layout PromptCache rules_for simulated_async_client simulated_client switches "
-    "tool_call",
+    "cache": "Layout PromptCache rules_for switches",
     "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",

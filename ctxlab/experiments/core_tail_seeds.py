@@ -1,0 +1,149 @@
+"""The forty turns drawn a thousand times, and the guard that pins a core (notebook 03).
+
+One session is one draw: how often A keeps its core hangs on the order of the operations, and on
+which tools the core is made of. So the operations are drawn for many seeds, once with the core that
+was given and once with a core of equal size drawn from all tools.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import Any
+
+import pandas as pd
+
+from ctxlab.errors import ToolPrefixViolation
+from ctxlab.experiments.core_tail_session import (
+    READINGS,
+    STRATEGIES,
+    Operations,
+    Toolset,
+    replay,
+    split,
+)
+from ctxlab.prefix import ToolSegments, ToolSetSession
+
+Tool = dict[str, Any]
+
+CORES = ("given", "drawn")
+
+
+def over_seeds(
+    toolset: Toolset,
+    operations: Operations,
+    seeds: Iterable[int],
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> pd.DataFrame:
+    """Turns in which the core was kept, for each seed, core, strategy: columns `kept …`.
+
+    Columns: seed; core (`given`, or `drawn` from all tools with that seed); strategy; then a column
+    for each reading, the turns that keep the core. `progress` wraps the loop (such as `tqdm`).
+    """
+    rows = []
+    for seed in progress(seeds):
+        session = operations.draw(seed, len(toolset.pool))
+        for core, tools in zip(CORES, (toolset, _drawn(toolset, seed)), strict=True):
+            kept = {strategy: [0] * len(READINGS) for strategy in STRATEGIES}
+            for step in replay(tools, session):
+                kept[step.strategy] = [
+                    count + flag for count, flag in zip(kept[step.strategy], step.kept, strict=True)
+                ]
+            rows += [[seed, core, strategy, *kept[strategy]] for strategy in STRATEGIES]
+    return pd.DataFrame(rows, columns=["seed", "core", "strategy", *READINGS])
+
+
+def distribution(seeds: pd.DataFrame, stated: int) -> pd.DataFrame:
+    """How the kept turns spread over seeds: a row for each core, strategy and reading.
+
+    Columns: core; strategy; same_as; least, p5, median, mean, p95, most (turns); as_stated (% of
+    the seeds that keep exactly `stated` turns, the document's figure).
+    """
+    long = seeds.melt(["seed", "core", "strategy"], list(READINGS), "same_as", "kept")
+    groups = long.groupby(["core", "strategy", "same_as"], sort=False)["kept"]
+    return groups.agg(
+        least="min",
+        p5=lambda kept: kept.quantile(0.05),
+        median="median",
+        mean="mean",
+        p95=lambda kept: kept.quantile(0.95),
+        most="max",
+        as_stated=lambda kept: 100 * (kept == stated).mean(),
+    ).reset_index()
+
+
+def guard(tools: Sequence[Tool], core: int = 3) -> pd.DataFrame:
+    """What a pinned core lets pass and what it refuses, tried on the first `core` tools.
+
+    Columns: step; fingerprint (of the core, 16 hex digits); breakpoint (position of the tool that
+    carries it in the request, missing where no request was made); refused.
+
+    Raises:
+        UsageError: fewer tools than the core and one for the tail.
+    """
+    rows = []
+    for step, change in _STEPS.items():
+        toolset = split(copy.deepcopy(list(tools)), core)
+        session = ToolSetSession(ToolSegments(toolset.core, toolset.pool[:1]))
+        change(session, toolset)
+        rows.append({"step": step, **_asked(session)})
+    return pd.DataFrame(rows).astype({"breakpoint": "Int64"})
+
+
+def _asked(session: ToolSetSession) -> dict[str, Any]:
+    try:
+        sent = session.request_tools()
+    except ToolPrefixViolation as violation:
+        return {"fingerprint": violation.found, "breakpoint": None, "refused": True}
+    marked = [place for place, tool in enumerate(sent) if "cache_control" in tool]
+    fingerprint = session.segments.core_fingerprint
+    return {"fingerprint": fingerprint, "breakpoint": marked[0], "refused": False}
+
+
+def _drawn(toolset: Toolset, seed: int) -> Toolset:
+    """A core of equal size from all tools; `random()` alone, whose sequence Python keeps."""
+    random = Random(seed)  # noqa: S311  a reproducible draw, no secret
+    left = list(toolset.tools)
+    core = [left.pop(int(random.random() * len(left))) for _ in toolset.core]
+    return split(core + left, len(core))
+
+
+def _nothing(_session: ToolSetSession, _toolset: Toolset) -> None:
+    pass
+
+
+def _grow(session: ToolSetSession, toolset: Toolset) -> None:
+    session.mutate_tail(toolset.pool)
+
+
+def _swap(session: ToolSetSession, toolset: Toolset) -> None:
+    session.mutate_tail(toolset.pool[-1:])
+
+
+def _empty(session: ToolSetSession, _toolset: Toolset) -> None:
+    session.mutate_tail([])
+
+
+def _edit(session: ToolSetSession, _toolset: Toolset) -> None:
+    session.segments.core[0]["description"] = "Edited in place."
+
+
+def _reorder(session: ToolSetSession, toolset: Toolset) -> None:
+    session.segments = ToolSegments(toolset.core[::-1], session.segments.tail)
+
+
+def _shrink(session: ToolSetSession, toolset: Toolset) -> None:
+    session.segments = ToolSegments(toolset.core[:-1], session.segments.tail)
+
+
+_STEPS: dict[str, Callable[[ToolSetSession, Toolset], None]] = {
+    "pinned": _nothing,
+    "tail grown": _grow,
+    "tail swapped": _swap,
+    "tail emptied": _empty,
+    "core tool edited in place": _edit,
+    "core reordered": _reorder,
+    "core tool removed": _shrink,
+}
+"""Name → what happens to a session before its next request."""
