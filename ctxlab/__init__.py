@@ -15,12 +15,12 @@ _MODULES = {
     "errors": "BudgetExceeded CtxlabError DataError InputError InvalidRequest ToolPrefixViolation "
     "UsageError",
     "tokens": "count count_many",
-    "cache": "Layout PromptCache rules_for switches",
+    "cache": "Layout PromptCache rules_for simulated_async_client simulated_client switches "
+    "tool_call",
     "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",
     "loading": "McpServer ServerTools join_tools list_many list_tools read_servers",
-    "tools": "SearchResult Toolset largest_remainder render search workspace_tools",
     "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule load_table run_notebook",
 }

@@ -7,10 +7,11 @@ or input; 75 another batch holds the lock; 130 interrupted.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import typer
 
-from ctxlab.errors import CtxlabError
+from ctxlab.errors import CtxlabError, UsageError
 
 app = typer.Typer(
     name="ctxlab",
@@ -65,6 +66,36 @@ def _data(
         raise typer.Exit(1)
 
 
+@app.command("schedule")
+def _schedule(
+    options: list[str] = typer.Argument(
+        None, metavar="[-- BATCH OPTIONS]", help="further options of `ctxlab batch`, behind --"
+    ),
+    cron: str = typer.Option("0 3 * * *", help="five cron fields, or @daily and the like"),
+    plan: Path = typer.Option(Path("notebooks/plan.toml"), help="the batch to run"),
+    install: bool = typer.Option(False, "--install", help="write it into your crontab"),
+    remove: bool = typer.Option(False, "--remove", help="take it out of your crontab"),
+) -> None:
+    """Run a batch on a schedule: crontab entry, systemd timer, CI workflow.
+
+    Example: ctxlab schedule --cron "0 3 * * *" --install -- --fail-on worse
+    """
+    from ctxlab import project
+    from ctxlab.workbench import schedule
+
+    path = project.resolve(plan)
+    if remove:
+        typer.echo(f"removed {schedule.remove(path)} crontab entry of {path}")
+        return
+    if not path.is_file():
+        raise UsageError(f"no plan {path}")
+    planned = schedule.Schedule(cron, path, tuple(options or ()))
+    if install:
+        typer.echo(f"in your crontab:\n\n{schedule.install(planned)}")
+        return
+    typer.echo(f"{planned.crontab_lines()}\n{planned.systemd()}\n{planned.workflow()}")
+
+
 def main() -> None:
     """Run a verb; whatever it refuses becomes one line on stderr and an exit code."""
     try:
@@ -84,3 +115,7 @@ def main() -> None:
 def _stop(message: str, code: int) -> None:
     sys.stderr.write(f"ctxlab: {message}\n")
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

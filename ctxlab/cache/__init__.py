@@ -1,21 +1,32 @@
 """The prompt cache: its rules, a request laid out, and what it would read and write.
 
 `PromptCache` answers requests with the usage that the API would report; `lay_out` once and append
-for sessions that are sent a thousand times. Everything here is simulated.
+for sessions that are sent a thousand times. `simulated_client` is the real SDK over one.
+Everything here is simulated.
 """
 
+from ctxlab.cache.client import simulated_async_client, simulated_client
+from ctxlab.cache.handler import Answer, MessagesHandler
 from ctxlab.cache.layout import Layout
+from ctxlab.cache.replies import Script, echo, tool_call
 from ctxlab.cache.rules import Rules, Switch, rules_for, switches
 from ctxlab.cache.simulator import Pending, PromptCache
 from ctxlab.errors import InvalidRequest
 
 __all__ = [
+    "Answer",
     "InvalidRequest",
     "Layout",
+    "MessagesHandler",
     "Pending",
     "PromptCache",
     "Rules",
+    "Script",
     "Switch",
+    "echo",
     "rules_for",
+    "simulated_async_client",
+    "simulated_client",
     "switches",
+    "tool_call",
 ]

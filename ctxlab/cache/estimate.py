@@ -31,7 +31,7 @@ def _estimate(block: Mapping[str, Any], kind: object) -> int:
         return tokens.count(block["text"])
     if kind == "tool_result":
         return _contents(block.get("content") or "")
-    if kind == "tool_use":
+    if kind in ("tool_use", "server_tool_use"):
         return tokens.count(f"{block.get('name')} {_text(block.get('input'))}")
     if kind in ("thinking", "redacted_thinking"):
         return tokens.count(str(block.get("thinking") or block.get("data") or ""))
