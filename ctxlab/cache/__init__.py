@@ -5,7 +5,9 @@ for sessions that are sent a thousand times. `simulated_client` is the real SDK 
 Everything here is simulated.
 """
 
+from ctxlab.cache.builder import RequestBuilder
 from ctxlab.cache.client import simulated_async_client, simulated_client
+from ctxlab.cache.explanation import Change, Explanation, explain
 from ctxlab.cache.handler import Answer, MessagesHandler
 from ctxlab.cache.layout import Layout
 from ctxlab.cache.replies import Script, echo, tool_call
@@ -15,15 +17,19 @@ from ctxlab.errors import InvalidRequest
 
 __all__ = [
     "Answer",
+    "Change",
+    "Explanation",
     "InvalidRequest",
     "Layout",
     "MessagesHandler",
     "Pending",
     "PromptCache",
+    "RequestBuilder",
     "Rules",
     "Script",
     "Switch",
     "echo",
+    "explain",
     "rules_for",
     "simulated_async_client",
     "simulated_client",

@@ -185,14 +185,13 @@ class PromptCache:
 
     def _read(self, layout: Layout, now: float) -> int:
         """Tokens at the highest entry that a breakpoint finds; the entry is refreshed."""
-        for marker in reversed(layout.breakpoints):
-            for segment, index in lookback(layout, marker):
-                key = (layout.keys[segment], layout.chain(segment).keys[index])
-                entry = self._entries.get(key)
-                if entry is not None and now < entry.expires:
-                    self._entries[key] = Entry(now + entry.lifetime, entry.lifetime)
-                    return layout.offsets[segment] + layout.chain(segment).tokens[index]
-        return 0
+        found = found_by(layout, self._entries, now)
+        if found is None:
+            return 0
+        key, tokens = found
+        lifetime = self._entries[key].lifetime
+        self._entries[key] = Entry(now + lifetime, lifetime)
+        return tokens
 
     def _settle(
         self, layout: Layout, read: int, now: float
@@ -239,6 +238,20 @@ class PromptCache:
 
     def _sweep(self, now: float) -> None:
         self._entries = {key: entry for key, entry in self._entries.items() if now < entry.expires}
+
+
+def found_by(
+    layout: Layout, entries: Mapping[Key, Entry], now: float = 0.0
+) -> tuple[Key, int] | None:
+    """The highest living entry that the breakpoints of a request find, and its tokens."""
+    for marker in reversed(layout.breakpoints):
+        for segment, block in lookback(layout, marker):
+            chain = layout.chain(segment)
+            key = (layout.keys[segment], chain.keys[block])
+            entry = entries.get(key)
+            if entry is not None and now < entry.expires:
+                return key, layout.offsets[segment] + chain.tokens[block]
+    return None
 
 
 def lookback(layout: Layout, marker: Marker) -> Iterable[tuple[int, int]]:
