@@ -21,6 +21,7 @@ _MODULES = {
     "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",
     "loading": "McpServer ServerTools join_tools list_many list_tools read_servers",
+    "tools": "SearchResult Toolset largest_remainder render search workspace_tools",
     "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule load_table run_notebook",
 }
