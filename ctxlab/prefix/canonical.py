@@ -21,6 +21,8 @@ from ctxlab.errors import InputError
 from ctxlab.prefix.faults import first_fault
 from ctxlab.prefix.schema import sort_required
 
+_STACK = "nested deeper than what is left of this interpreter's stack"
+
 # No circle check: whoever comes here was looked at by orjson or by first_fault.
 _FORM: Any = {
     "separators": (",", ":"),
@@ -63,7 +65,11 @@ def canonical_tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 def sent_tool(tool: object, at: str = "") -> dict[str, Any]:
     """`canonical_tool`, with a place to name before the pointer of an error."""
-    sent: dict[str, Any] = json.loads(encode_tool(tool, at))
+    text = encode_tool(tool, at)
+    try:
+        sent: dict[str, Any] = json.loads(text)
+    except RecursionError:
+        raise InputError(_STACK, place=at) from None
     return sent
 
 
@@ -98,5 +104,4 @@ def _encode_slowly(value: Any, at: str, write: Callable[[Any], str]) -> str:
     try:
         return write(value)
     except RecursionError:
-        message = "nested deeper than what is left of this interpreter's stack"
-        raise InputError(message, place=at) from None
+        raise InputError(_STACK, place=at) from None

@@ -29,7 +29,7 @@ def tool_name(tool: Any, at: str = "") -> str:
     name = tool.get("name")
     if not isinstance(name, str) or not name:
         told = f"is {name!r}" if "name" in tool else "is missing"
-        raise InputError(f"a tool's name is a string of its own; it {told}", place=f"{at}/name")
+        raise InputError(f"a tool has a name, a string of its own; it {told}", place=f"{at}/name")
     return name
 
 

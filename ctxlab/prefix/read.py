@@ -50,8 +50,9 @@ def _text(file: Path) -> str:
     try:
         with file.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        told = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read: {told}") from None
     if len(content) > MAX_BYTES:
         raise InputError(f"larger than {MAX_BYTES // 2**20} MiB; expected {_FORMS}")
     try:

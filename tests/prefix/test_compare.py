@@ -65,6 +65,18 @@ def test_renamed_together_with_its_texts():
     ]
 
 
+def test_renamed_and_written_in_another_way():
+    schema = {"anyOf": [{"required": ["a", "b"]}, {"minItems": 1}]}
+    other = {"anyOf": [{"required": ["b", "a"]}, {"minItems": 1.0}]}
+    before = [{"name": "f", "input_schema": schema, "cache_control": {"type": "ephemeral"}}]
+    after = [{"input_schema": other, "name": "g"}]
+    assert brief(before, after) == [
+        ("renamed", "f", "/name"),
+        ("edited", "f", "/cache_control"),
+        ("reserialized", "f", ""),
+    ]
+
+
 def test_a_tool_with_another_text_is_another_tool():
     after = renamed(changed(base_array(), 2, "description", to="sends a letter"), 2, "mail")
     assert brief(base_array(), after) == [

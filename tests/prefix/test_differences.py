@@ -4,6 +4,7 @@ import json
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ctxlab.prefix.differences import Difference, common_place, differences, meaning
 from tests.prefix.arrays import json_values, reversed_keys
@@ -97,10 +98,23 @@ def test_no_difference_exactly_where_the_bytes_are_equal(one, other):
     assert told(one, one) == []
 
 
-@given(json_values, json_values)
+schemas = st.recursive(
+    st.sampled_from([1, 1.0, 2, True, "a", None, ["a", "b"], ["b", "a"], ["a"]]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["required", "properties", "anyOf", "enum"]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(schemas, schemas)
 def test_a_semantic_difference_exactly_where_the_meaning_differs(one, other):
     one, other = {"input_schema": one}, {"input_schema": other}
     assert any(found[3] for found in told(one, other)) == (meaning(one) != meaning(other))
+    assert (told(one, other) == []) == (json.dumps(one) == json.dumps(other))
 
 
 @given(json_values)

@@ -152,6 +152,8 @@ def test_files_that_cannot_be_read(tmp_path):
         read_tools(tmp_path / "none.json")
     with pytest.raises(InputError, match="cannot be read: Is a directory"):
         read_tools(tmp_path)
+    with pytest.raises(InputError, match="cannot be read: embedded null"):
+        read_tools("a\0b.json")
 
 
 def test_a_huge_file_is_not_read_whole(file, monkeypatch):
