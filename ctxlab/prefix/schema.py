@@ -66,7 +66,8 @@ def _sorted(value: Any, role: Role) -> Any:
     if not isinstance(value, list | tuple):
         return value
     if role == "names":
-        return sorted(value) if is_names(value) else value
+        ordered = sorted(value) if is_names(value) else value
+        return value if ordered == value else ordered
     if role != "schema":
         return value
     items = [_sorted(item, "schema") for item in value]
