@@ -11,7 +11,10 @@ from importlib import import_module
 
 from ctxlab.errors import UsageError
 
-ENGINES = {"ordinary": "ctxlab.workbench.kernel:OrdinaryEngine"}
+ENGINES = {
+    "ordinary": "ctxlab.workbench.kernel:OrdinaryEngine",
+    "forked": "ctxlab.workbench.forked:ForkedEngine",
+}
 """Name → module:class."""
 
 DEFAULT = "ordinary"

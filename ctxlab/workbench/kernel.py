@@ -73,9 +73,14 @@ class FreshKernel(AsyncKernelManager):
 
     process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def ours(self) -> bool:
+        """Whether it is this interpreter's own ipykernel."""
+        return self.kernel_name in _OURS
+
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """The command that starts it."""
-        if self.kernel_name not in _OURS:
+        if not self.ours:
             return super().format_kernel_cmd(extra_arguments)
         module = [sys.executable, "-m", "ctxlab.workbench.kernel_child"]
         return [*module, "-f", self.connection_file, *(extra_arguments or [])]
@@ -106,12 +111,14 @@ class _Client(PapermillNotebookClient):  # type: ignore[misc]  # papermill ships
 class OrdinaryEngine(NBClientEngine):  # type: ignore[misc]  # papermill ships no types
     """papermill's engine with our kernel; `session` comes in as an engine argument."""
 
+    kernel_class: type[FreshKernel] = FreshKernel
+
     @classmethod
     def execute_managed_notebook(
         cls, nb_man: Any, kernel_name: str, *, session: Session, **_: Any
     ) -> None:
         """Run the notebook; its kernel and the kernel's children are gone afterwards."""
-        manager = FreshKernel(
+        manager = cls.kernel_class(
             kernel_name=kernel_name,
             transport="ipc",
             ip=str(session.folder / "k"),
