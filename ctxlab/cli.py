@@ -104,6 +104,10 @@ def main() -> None:
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
         _stop("interrupted", INTERRUPTED)
+    except SystemExit as ended:  # typer ends an interrupted verb by itself, without a word
+        if ended.code == INTERRUPTED:
+            _stop("interrupted", INTERRUPTED)
+        raise
     except BrokenPipeError:  # `ctxlab list | head`: the reader has what it wanted
         sys.stderr.close()
         sys.exit(0)

@@ -15,6 +15,7 @@ from typing import Any
 
 from ctxlab import project
 from ctxlab.loading import ServerTools, join_tools
+from ctxlab.prefix import compare_tools
 from ctxlab.sources.drift import digests, moved, recorded, tools_sha256
 from ctxlab.sources.files import put_file
 from ctxlab.sources.recipes import ServerRecipe
@@ -67,7 +68,7 @@ def drift_of(recipe: ServerRecipe, document: dict[str, Any] | None) -> Drift | N
     """What differs from the recorded list; None when nothing does, or there is no list."""
     if document is None or _is_recorded(recipe, document):
         return None
-    changes = moved(recorded(recipe.name), digests(document["tools"]))
+    changes = _changes(recipe, document["tools"])
     path = in_use(recipe).with_suffix(f".{document['fetched']['tools_sha256'][:12]}.json")
     told = path.relative_to(project.root()).as_posix()
     return Drift(told, tuple(changes or ["another list is recorded in data/sources.toml"]))
@@ -75,6 +76,8 @@ def drift_of(recipe: ServerRecipe, document: dict[str, Any] | None) -> Drift | N
 
 def write_registry(recipes: list[ServerRecipe]) -> int:
     """Join the lists in use, in the file's order, into `registry.json`; how many tools it has.
+
+    Without a list there is no registry: one of older recipes would pass for these.
 
     Raises:
         InputError: two tools get one name, or a name is too long for the Messages API.
@@ -87,7 +90,17 @@ def write_registry(recipes: list[ServerRecipe]) -> int:
     tools = join_tools(servers)
     if tools:
         put_file(as_file(tools), toolsets() / "registry.json")
+    else:
+        (toolsets() / "registry.json").unlink(missing_ok=True)
     return len(tools)
+
+
+def _changes(recipe: ServerRecipe, tools: list[dict[str, Any]]) -> list[str]:
+    """In full where the recorded list is at hand, else by the digests of its tools."""
+    known = read(recipe)
+    if known is not None and _is_recorded(recipe, known):
+        return [str(change) for change in compare_tools(known["tools"], tools)]
+    return moved(recorded(recipe.name), digests(tools))
 
 
 def _is_recorded(recipe: ServerRecipe, document: dict[str, Any] | None) -> bool:

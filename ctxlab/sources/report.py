@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from ctxlab.errors import DataError
-from ctxlab.sources.fetching import Outcome
+from ctxlab.sources.looking import Outcome
 
 _SHOWN = 20
 
@@ -19,12 +19,12 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
 
 def as_text(outcomes: Sequence[Outcome], *, always_rows: bool = False) -> str:
     """One line when all is there, else (or with `always_rows`) a row an input; and what drifted."""
-    rows = [_row(outcome, outcomes) for outcome in outcomes]
-    if not always_rows and all(outcome.state == "there" for outcome in outcomes):
-        tools = sum(outcome.tools for outcome in outcomes)
+    if always_rows or any(outcome.state != "there" for outcome in outcomes):
+        rows, shown = [_row(outcome, outcomes) for outcome in outcomes], _SHOWN
+    else:
         are = "input is" if len(outcomes) == 1 else "inputs are"
-        rows = [f"{len(outcomes)} {are} there{f', with {tools} tools' if tools else ''}"]
-    shown = 0 if len(rows) < len(outcomes) else _SHOWN
+        tools = _tools(sum(outcome.tools for outcome in outcomes))
+        rows, shown = [f"{len(outcomes)} {are} there{f', with {tools}' if tools else ''}"], 0
     return "\n".join([*rows, *(line for outcome in outcomes for line in _drift(outcome, shown))])
 
 
@@ -46,9 +46,13 @@ def raise_failures(outcomes: Sequence[Outcome]) -> None:
 def _row(outcome: Outcome, among: Sequence[Outcome]) -> str:
     name = max(len(other.name) for other in among)
     version = max(len(other.version) for other in among)
-    tools = f"{outcome.tools} tools" if outcome.tools else ""
+    tools = _tools(outcome.tools)
     told = "  ".join(filter(None, [outcome.state, tools, outcome.reason]))
     return f"{outcome.name:{name}}  {outcome.version:{version}}  {told}"
+
+
+def _tools(number: int) -> str:
+    return f"{number} tool{'' if number == 1 else 's'}" if number else ""
 
 
 def _drift(outcome: Outcome, shown: int) -> list[str]:

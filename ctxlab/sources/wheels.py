@@ -6,7 +6,6 @@ pip's own hash check is not used: its message carries the registry's address.
 from __future__ import annotations
 
 import stat
-import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from ctxlab.errors import DataError
 from ctxlab.sources.files import file_sha256
+from ctxlab.sources.processes import run_all
 from ctxlab.sources.recipes import Wheel
 from ctxlab.sources.words import WHAT_TO_DO, reason
 
@@ -66,8 +66,8 @@ def unpack(wheel: Path, into: Path, folder: str = "") -> None:
 def _pip(wheels: Sequence[Wheel], folder: Path) -> str | None:
     """Run pip; None when it went well, else what it printed."""
     command = [*_PIP, *_HOW, "--dest", str(folder), *(wheel.pin for wheel in wheels)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    return None if done.returncode == 0 else done.stdout + done.stderr
+    (end,) = run_all([command])
+    return None if end.code == 0 else end.output
 
 
 def _fault(wheel: Wheel, file: Path) -> str:

@@ -19,7 +19,7 @@ _ADDRESS = re.compile(
 _UNREACHED = re.compile(
     r"connection (error|refused|reset|broken|timed? ?out)|name resolution|connect error|"
     r"dns error|unreachable|not resolve|lookup address|read timed out|connecttimeout|"
-    r"failed to fetch|certificate|from versions: none|proxyerror|newconnectionerror",
+    r"failed to fetch|certificate|proxyerror|newconnectionerror",
     re.IGNORECASE,
 )
 WHAT_TO_DO = (
@@ -42,7 +42,7 @@ def reason(output: str, program: str) -> str:
     if "No space left on device" in output:
         return "no space left on the disk"
     if _UNREACHED.search(output):
-        return f"no package registry that has it was reached: {WHAT_TO_DO}"
+        return f"no package registry was reached: {WHAT_TO_DO}"
     lines = [line.strip() for line in without_addresses(output).splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error", "cause"))] or lines[-1:]
-    return f"{program}: {' '.join(errors)[:400]}" if errors else f"{program} failed without a word"
+    return f"{program}: {errors[-1][:400]}" if errors else f"{program} failed without a word"
