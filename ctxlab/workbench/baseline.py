@@ -1,0 +1,79 @@
+"""The accepted run of each entry: what later runs are held against.
+
+    results/baseline/<entry>/   manifest.json, tables, charts
+
+It is committed, so it holds neither notebook nor report nor log. Only `accept` moves it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ctxlab import project
+from ctxlab.errors import UsageError
+from ctxlab.workbench import results
+from ctxlab.workbench.manifest import FILE
+from ctxlab.workbench.results import BASELINE, Run
+
+
+def baseline(entry: str, folder: Path | None = None) -> Run | None:
+    """The accepted run of an entry."""
+    path = _place(entry, folder)
+    if not (path / FILE).is_file():
+        return None
+    run = Run(entry, BASELINE, path)
+    return Run(entry, run.manifest.run_id, path)
+
+
+def entries_with_baseline(folder: Path | None = None) -> list[str]:
+    """Entries that have an accepted run, by name."""
+    place = (folder or project.results_dir()) / BASELINE
+    return sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
+
+
+def accept(run: Run, folder: Path | None = None) -> Path:
+    """Make `run` the baseline of its entry: where it stands now.
+
+    The old one is moved aside before and removed afterwards, so that one of them is always there.
+
+    Raises:
+        UsageError: the run failed.
+    """
+    if not run.succeeded:
+        raise UsageError(f"{run.entry}/{run.run_id} failed: a failed run is no baseline")
+    place = _place(run.entry, folder)
+    new, old = (place.with_name(f".{run.entry}.{name}") for name in ("new", "old"))
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    manifest = run.manifest
+    tables = [table.path for table in manifest.tables.values()]
+    charts = [chart.path for chart in manifest.charts.values()]
+    for file in (FILE, *tables, *charts):
+        shutil.copyfile(run.path / file, new / file)
+    shutil.rmtree(old, ignore_errors=True)
+    if place.exists():
+        place.rename(old)
+    new.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
+    return place
+
+
+def accept_newest(entries: list[str], folder: Path | None = None) -> list[Path]:
+    """Accept the newest successful run of each entry (of all entries when none is named).
+
+    Raises:
+        UsageError: an entry without a successful run; nothing is moved then.
+    """
+    chosen = [
+        (entry, results.newest_successful(entry, folder))
+        for entry in entries or results.entries(folder)
+    ]
+    missing = [entry for entry, run in chosen if run is None]
+    if missing or not chosen:
+        raise UsageError(f"no successful run of {', '.join(missing) or 'any entry'} to accept")
+    return [accept(run, folder) for _, run in chosen if run is not None]
+
+
+def _place(entry: str, folder: Path | None) -> Path:
+    return (folder or project.results_dir()) / BASELINE / entry
