@@ -21,6 +21,7 @@ from ctxlab.loading.config import McpServer
 from ctxlab.loading.listing import ServerFailure, ServerTools
 
 _PAGES = 1000
+_ENDED = "it ended before it answered"
 _AS_SENT = TypeAdapter(dict[str, Any])
 
 # What the SDK logs about a server that talks nonsense is part of our one line: without a handler
@@ -68,12 +69,31 @@ async def ask_all(servers: list[McpServer], timeout: float) -> list[ServerTools 
 
 
 async def _ask(server: McpServer, timeout: float) -> ServerTools | ServerFailure:  # noqa: ASYNC109  as above
+    start = anyio.current_time()
+    answer = await _connect(server, "auto", timeout, start)
+    if isinstance(answer, ServerFailure) and answer.reason.startswith(_ENDED):
+        # The newer handshake begins with a question that some older servers end at: once more,
+        # with theirs. A server that ends for reasons of its own says so twice.
+        answer = await _connect(server, "legacy", timeout, start)
+    return answer
+
+
+async def _connect(
+    server: McpServer,
+    handshake: str,
+    timeout: float,  # noqa: ASYNC109  as above
+    start: float,
+) -> ServerTools | ServerFailure:
     heard, answer = _Heard(), None
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errlog:
         try:
-            with anyio.fail_after(timeout):
-                transport = _transport(server, errlog, heard)
-                async with Client(transport, message_handler=heard.message, cache=None) as client:
+            with anyio.fail_after(start + timeout - anyio.current_time()):
+                async with Client(
+                    _transport(server, errlog, heard),
+                    message_handler=heard.message,
+                    cache=None,
+                    mode=handshake,
+                ) as client:
                     answer = await _answer(server, client)
         except Exception as error:  # noqa: BLE001  whatever a server does is its failure, not ours
             if answer:  # only its leaving went wrong
@@ -165,7 +185,7 @@ def _reason(error: BaseException, server: McpServer, timeout: float) -> str:
 def _mcp_reason(error: MCPError) -> str:
     # Servers use this code for errors of their own, too.
     if error.error.code == CONNECTION_CLOSED and error.error.message == "Connection closed":
-        return "it ended before it answered"
+        return _ENDED
     return f"it answered with an error: {error.error.message}"
 
 

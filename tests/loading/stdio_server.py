@@ -1,6 +1,7 @@
 """A small MCP server over stdio, of the standard library alone; argv[1] says how it behaves."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -59,7 +60,7 @@ def answer(mode, request):
     return None
 
 
-def misbehave(mode, pid_file):
+def misbehave(mode, argument):
     match mode:
         case "crash":
             sys.stderr.write("warming up\nKeyError: 'JIRA_URL'\n")
@@ -68,12 +69,17 @@ def misbehave(mode, pid_file):
             time.sleep(60)
         case "stubborn":  # does not leave when its stdin closes, and has a child
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-            Path(pid_file).write_text(str(child.pid))
+            Path(argument).write_text(str(child.pid))
             time.sleep(60)
         case "garbage":
             print("Welcome to my server!", flush=True)
             print("{not json", flush=True)
             time.sleep(60)
+        case "meet":  # answers only when another one has come, too
+            folder = Path(argument)
+            (folder / str(os.getpid())).touch()
+            while len(list(folder.iterdir())) < 2:
+                time.sleep(0.02)
         case "chatty":
             print("Welcome to my server!", flush=True)
 
@@ -81,9 +87,13 @@ def misbehave(mode, pid_file):
 def main():
     mode = sys.argv[1] if len(sys.argv) > 1 else ""
     misbehave(mode, sys.argv[2] if len(sys.argv) > 2 else "")
+    initialised = False
     for line in sys.stdin:
         request = json.loads(line)
-        if "id" not in request:
+        if mode == "strict" and not (initialised or request["method"] == "initialize"):
+            sys.exit("expected initialize first")
+        initialised = True
+        if "id" not in request or (mode == "mute" and request["method"] == "server/discover"):
             continue
         result = answer(mode, request)
         body = {"result": result} if result else {"error": {"code": -32601, "message": "no method"}}

@@ -20,7 +20,7 @@ ASK = f"""
 import sys
 from ctxlab.loading import McpServer, list_many
 print("asking", flush=True)
-list_many([McpServer("s", command=sys.executable, args=({SCRIPT!r}, sys.argv[1]))], timeout=3)
+list_many([McpServer("s", command=sys.executable, args=({SCRIPT!r}, sys.argv[1]))], timeout=2)
 """
 
 
@@ -107,11 +107,14 @@ def test_a_failure_has_its_reason_in_one_line(mode, told):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("mode", ["silent", "garbage"])
-def test_the_time_limit_holds(mode):
-    with pytest.raises(DataError, match="no answer within 2 s") as caught:
-        list_tools(stdio(mode), timeout=2)
-    assert ("2 messages on stdout were no JSON-RPC" in str(caught.value)) is (mode == "garbage")
+def test_the_time_limit_holds():
+    with pytest.raises(DataError, match=r"no answer within 0\.5 s$"):
+        list_tools(stdio("silent"), timeout=0.5)
+
+
+def test_nonsense_on_stdout_is_counted():
+    with pytest.raises(DataError, match="no answer within 4 s; 2 messages on stdout were no JSON"):
+        list_tools(stdio("garbage"), timeout=4)
 
 
 def test_nonsense_on_stdout_prints_no_traceback():
@@ -133,8 +136,8 @@ def test_a_folder_that_is_not_there():
 
 def test_no_process_is_left_behind(tmp_path):
     pid_file = tmp_path / "pid"
-    with pytest.raises(DataError, match="no answer within 2 s"):
-        list_tools(stdio("stubborn", pid_file), timeout=2)
+    with pytest.raises(DataError, match="no answer within 4 s"):
+        list_tools(stdio("stubborn", pid_file), timeout=4)
     assert gone(int(pid_file.read_text()))
 
 
@@ -160,19 +163,22 @@ def test_its_environment_is_what_the_entry_says(monkeypatch):
         list_tools(server)
 
 
-def test_many_are_asked_at_once_and_the_failed_are_named():
-    servers = [
-        stdio(name="a"),
-        stdio("crash", name="b"),
-        stdio("silent", name="c"),
-        stdio(name="d"),
-    ]
-    start = time.monotonic()
-    listing = list_many(servers, timeout=3)
-    assert time.monotonic() - start < 3 * 4
+def test_all_are_asked_at_once(tmp_path):
+    listing = list_many([stdio("meet", tmp_path, name=name) for name in "ab"])
+    assert [server.name for server in listing.servers] == ["a", "b"]
+
+
+def test_the_failed_are_named_and_the_others_count():
+    modes = {"a": "", "b": "crash", "c": "no-list", "d": "pages"}
+    listing = list_many([stdio(mode, name=name) for name, mode in modes.items()])
     assert [server.name for server in listing.servers] == ["a", "d"]
     assert [failure.name for failure in listing.failed] == ["b", "c"]
-    assert listing.failed[1].reason == "no answer within 3 s"
+
+
+def test_a_server_that_ends_at_the_newer_handshake_is_asked_with_the_older():
+    answer = list_tools(stdio("strict"))
+    assert len(answer.tools) == 2
+    assert answer.protocol < "2026"
 
 
 def test_nobody_to_ask():
