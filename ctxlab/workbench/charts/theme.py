@@ -141,10 +141,10 @@ class Page:
     def _title(self, rows: Sequence[str], height: float) -> None:
         for index, row in enumerate(rows):
             y = (height - 2 - 16 * index) / height
-            self.figure.text(2.5 / WIDTH, y, row, fontsize=_TITLE, weight="bold", va="top")
+            self.figure.text(1.0 / WIDTH, y, row, fontsize=_TITLE, weight="bold", va="top")
 
     def _badges(self, badges: Sequence[str], width: float, height: float, top: float) -> None:
-        left = 2.5
+        left = 1.0
         for badge in badges:
             wide = 5.8 * len(badge) + 12
             self.figure.text(
@@ -163,7 +163,7 @@ class Page:
             [handle for _, handle in row],
             [name for name, _ in row],
             loc="upper left",
-            bbox_to_anchor=(1.6 / WIDTH, top),
+            bbox_to_anchor=(0.0, top),
             ncols=len(row),
             frameon=False,
             fontsize=SMALL,
