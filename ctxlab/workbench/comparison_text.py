@@ -1,0 +1,64 @@
+"""A comparison as text for a terminal: inputs first, then what changed, then the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ctxlab.workbench.compare import CellChange, Comparison, InputChange, RowChange
+
+ROWS_SHOWN = 40
+_CELL = 60
+
+
+def as_text(comparison: Comparison, rows_shown: int = ROWS_SHOWN) -> str:
+    """Several lines; `rows_shown` of the rows that are not the same, the bad ones first."""
+    return "\n".join(_lines(comparison, rows_shown))
+
+
+def _lines(comparison: Comparison, rows_shown: int) -> Iterator[str]:
+    yield f"before  {comparison.before}"
+    yield f"after   {comparison.after}"
+    yield ""
+    yield "inputs that differ:" if comparison.inputs else "the inputs are the same"
+    yield from (f"  {_input(change)}" for change in comparison.inputs)
+    yield ""
+    rows = sorted(comparison.rows, key=_badness)
+    yield from (line for row in rows[:rows_shown] for line in _row(row))
+    if len(rows) > rows_shown:
+        yield f"… and {len(rows) - rows_shown:,} more rows; --json has them all"
+    yield ", ".join(f"{count:,} {verdict}" for verdict, count in comparison.counts.items() if count)
+
+
+def _badness(row: RowChange) -> int:
+    order = ("failed", "worse", "missing", "fixed", "better", "new", "not comparable")
+    return order.index(row.verdict)
+
+
+def _input(change: InputChange) -> str:
+    return f"{change.what}: {_short(change.before)} → {_short(change.after)}"
+
+
+def _row(row: RowChange) -> Iterator[str]:
+    yield f"{row.verdict:<14} {row.table}  {_short(row.key)}".rstrip()
+    yield from (f"{'':<14}   {_cell(cell)}" for cell in row.cells if cell.verdict != "same")
+
+
+def _cell(cell: CellChange) -> str:
+    told = f"{cell.column}: {_short(cell.before)} → {_short(cell.after)}{_percent(cell)}"
+    return f"{told}  ({cell.note})" if cell.note else told
+
+
+def _percent(cell: CellChange) -> str:
+    try:
+        before, after = float(cell.before), float(cell.after)
+    except ValueError:
+        return ""
+    return f"  {(after - before) / abs(before):+.1%}" if before else ""
+
+
+def _short(value: Any) -> str:
+    """One line of printable text: cells may hold what a tool answered."""
+    text = "none" if value is None else str(value)
+    text = "".join(each if each.isprintable() else " " for each in text)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
