@@ -62,6 +62,7 @@ class RowChange:
 class Comparison:
     """What `compare_runs` found: `counts` of every row, `rows` only those that are not the same."""
 
+    entry: str
     before: str
     after: str
     inputs: tuple[InputChange, ...]
@@ -93,7 +94,9 @@ def compare_runs(before: str | Path, after: str | Path) -> Comparison:
         same = len(found) - len(rows)
     counts = Counter[str]({"same": same}) + Counter(row.verdict for row in rows)
     inputs = tuple(_input_changes(old, new))
-    return Comparison(str(before), str(after), inputs, tuple(rows), dict(sorted(counts.items())))
+    return Comparison(
+        new.entry, str(before), str(after), inputs, tuple(rows), dict(sorted(counts.items()))
+    )
 
 
 def _status_rows(old: Manifest, new: Manifest) -> list[RowChange]:

@@ -23,16 +23,17 @@ def _lines(comparison: Comparison, rows_shown: int) -> Iterator[str]:
     yield "inputs that differ:" if comparison.inputs else "the inputs are the same"
     yield from (f"  {_input(change)}" for change in comparison.inputs)
     yield ""
-    rows = sorted(comparison.rows, key=_badness)
+    rows = by_badness(comparison)
     yield from (line for row in rows[:rows_shown] for line in _row(row))
     if len(rows) > rows_shown:
         yield f"… and {len(rows) - rows_shown:,} more rows; --json has them all"
     yield ", ".join(f"{count:,} {verdict}" for verdict, count in comparison.counts.items() if count)
 
 
-def _badness(row: RowChange) -> int:
+def by_badness(comparison: Comparison) -> list[RowChange]:
+    """The rows that are not the same, the bad ones first."""
     order = ("failed", "worse", "missing", "fixed", "better", "new", "not comparable")
-    return order.index(row.verdict)
+    return sorted(comparison.rows, key=lambda row: order.index(row.verdict))
 
 
 def _input(change: InputChange) -> str:

@@ -1,0 +1,46 @@
+"""Which run is meant: what a person writes on the command line, as a run directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ctxlab import project
+from ctxlab.errors import InputError
+from ctxlab.workbench import results
+from ctxlab.workbench.baseline import baseline, entries_with_baseline
+from ctxlab.workbench.manifest import FILE
+
+
+def run_directory(text: str, folder: Path | None = None) -> Path:
+    """The directory of a path, `<entry>/<run-id>`, `baseline/<entry>`, or an entry's newest run.
+
+    Raises:
+        InputError: there is no such run.
+    """
+    place = folder or project.results_dir()
+    for path in (Path(text), place / text):
+        if (path / FILE).is_file():
+            return path
+    newest = results.newest(text, folder)
+    if newest is not None:
+        return newest.path
+    there = ", ".join(results.entries(folder)) or "none"
+    raise InputError(f"no run {text!r}: a run directory, ENTRY/RUN-ID or an entry ({there})")
+
+
+def against_baseline(entries: list[str], folder: Path | None = None) -> list[tuple[Path, Path]]:
+    """Baseline and newest run of each entry; of all that have a baseline when none is named.
+
+    Raises:
+        InputError: an entry that has no baseline, or no run.
+    """
+    pairs = []
+    for entry in entries or entries_with_baseline(folder):
+        accepted, newest = baseline(entry, folder), results.newest(entry, folder)
+        if accepted is None or newest is None:
+            what = "baseline" if accepted is None else "run"
+            raise InputError(f"the entry {entry!r} has no {what} in {folder or 'results'}")
+        pairs.append((accepted.path, newest.path))
+    if not pairs:
+        raise InputError("there is no baseline yet; `ctxlab baseline` accepts the newest runs")
+    return pairs
