@@ -97,8 +97,8 @@ def test_a_search_that_is_interrupted_ends_its_process(tmp_path: Path):
         try:
             ripgrep.found({str(tmp_path)!r}, options, cap=1, deadline=time.monotonic() + 60)
         except KeyboardInterrupt:
-            import psutil
-            print(len(psutil.Process().children()), flush=True)
+            import psutil  # a child that has just been started ends when it finds its pipe closed
+            print(len(psutil.wait_procs(psutil.Process().children(), timeout=20)[1]), flush=True)
     """)
     child = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, start_new_session=True

@@ -1,0 +1,229 @@
+"""What each change from the tag format to the grep format saves or costs (notebook 04).
+
+`tool-design` quotes production telemetry for the switch as a whole. Here every query is searched
+once and rendered in every style of `ctxlab.tools.STYLES`, each of which makes one more change, so
+that tokens *and* the evidence that is kept (matching lines shown, files covered) can be told apart.
+Equal queries over equal trees give equal tables.
+
+Tokens are local counts (`o200k estimate`). The queries are ours, not a production mix: compare
+shares, not totals. A tag block writes the absolute path: `root` fixes how long that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ctxlab import tokens
+from ctxlab.experiments.queries import SHAPES, Asked
+from ctxlab.tools import STYLES, SearchResult, largest_remainder, pick, render
+
+ROOT = "/home/me/proj"
+"""The folder that a tag block's absolute paths begin with."""
+FIRST, LAST = "tag", "grep"
+_FINDINGS = """\
+- **Tag to grep, as a whole**: {tag[mean]:,.0f} → {grep[mean]:,.0f} tokens a call ({all});
+  without the quota {before[mean]:,.0f} ({rest}).
+- **Its parts**, of the tag format's tokens: {parts}.
+- **The quota** takes {grep[step]:+,} tokens ({quota} of the format before it) and shows rows from
+  {grep[files_percent]:.0f} % of a query's files instead of {before[files_percent]:.0f} %. {without}
+- **At the 95th percentile** a call takes {tag[p95]:,.0f} tokens in tag, {before[p95]:,.0f} without
+  the quota, {grep[p95]:,.0f} with it; at a cap of {most} they are {tail}."""
+
+
+def steps(asked: Iterable[Asked], cap: int, root: str = ROOT) -> pd.DataFrame:
+    """One row for each query and style, at most `cap` lines shown.
+
+    Columns: query, tree, shape, style, change (what the style changes against the one before),
+    tokens (`o200k estimate`), matches_shown and matches_total (matching lines), files_shown,
+    files_total.
+    """
+    rows = []
+    for one in asked:
+        result = replace(one.result, cap=cap, root=Path(root) / one.tree)
+        texts = [render(result, style) for style in STYLES]
+        for style, size in zip(STYLES, tokens.count_many(texts), strict=True):
+            head = {"query": one.name, "tree": one.tree, "shape": one.query.shape}
+            rows.append(head | {"style": style, "tokens": size} | _evidence(result, style))
+    frame = pd.DataFrame(rows)
+    frame.insert(
+        4, "change", frame["style"].map({name: how.change for name, how in STYLES.items()})
+    )
+    return frame
+
+
+def _evidence(result: SearchResult, style: str) -> dict[str, int]:
+    shown = pick(result, style)
+    return {
+        "matches_shown": sum(kept.lines for kept in shown),
+        "matches_total": result.total,
+        "files_shown": len(shown),
+        "files_total": len(result.files),
+    }
+
+
+def by_style(steps: pd.DataFrame) -> pd.DataFrame:
+    """One row for each style, over all queries.
+
+    Columns: style, change; mean, p50, p95, total (tokens); step (tokens against the style before,
+    negative saves); saved_percent (of the first style's total); over the queries that find
+    something, matches_percent and files_percent (mean share of what each found that is shown),
+    and whole (queries of which every file is covered); tokens_per_file (total for each file shown).
+    """
+    found = steps[steps["matches_total"] > 0]
+    shares = found.assign(
+        matches_percent=100 * found["matches_shown"] / found["matches_total"],
+        files_percent=100 * found["files_shown"] / found["files_total"],
+        whole=found["files_shown"] == found["files_total"],
+    ).groupby("style", sort=False)
+    groups = steps.groupby("style", sort=False)
+    frame = groups.agg(
+        change=("change", "first"),
+        mean=("tokens", "mean"),
+        p50=("tokens", "median"),
+        p95=("tokens", lambda column: column.quantile(0.95)),
+        total=("tokens", "sum"),
+        files=("files_shown", "sum"),
+    )
+    frame["step"] = frame["total"].diff().fillna(frame["total"]).astype(int)
+    frame["saved_percent"] = 100 * (1 - frame["total"] / frame["total"].iloc[0])
+    frame[["matches_percent", "files_percent"]] = shares[
+        ["matches_percent", "files_percent"]
+    ].mean()
+    frame["whole"] = shares["whole"].sum()
+    frame["tokens_per_file"] = frame["total"] / frame.pop("files")
+    return frame.reset_index()
+
+
+def formats(steps: pd.DataFrame) -> pd.DataFrame:
+    """The four figures of `tool-design`, for our queries: mean, P50, P95 and total, tag and grep.
+
+    Columns: figure (mean, p50, p95, total), unit, tag, grep, windowed (grep without the quota),
+    change (grep against tag, %), change_without_quota (windowed against tag, %).
+    """
+    table = by_style(steps).set_index("style")
+    rows = []
+    for figure in ("mean", "p50", "p95", "total"):
+        values = table[figure] / (1e6 if figure == "total" else 1)
+        tag, grep, windowed = values[FIRST], values[LAST], values["windowed"]
+        rows.append(
+            {
+                "figure": figure,
+                "unit": "Mtokens" if figure == "total" else "tokens",
+                "tag": tag,
+                "grep": grep,
+                "windowed": windowed,
+                "change": 100 * (grep / tag - 1),
+                "change_without_quota": 100 * (windowed / tag - 1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def by_shape(steps: pd.DataFrame) -> pd.DataFrame:
+    """One row for each shape of query: what the whole switch does to it.
+
+    Columns: shape, queries, tag, windowed, grep (mean tokens), change (%, grep against tag),
+    files_tag, files_grep (mean share of a query's files that is covered, %; empty for `none`).
+    """
+    known = [shape for shape in SHAPES if (steps["shape"] == shape).any()]
+    order = list(dict.fromkeys([*known, *steps["shape"]]))
+    share = 100 * steps["files_shown"] / steps["files_total"].where(steps["files_total"] > 0)
+    sizes, files = (
+        frame.pivot_table(index="shape", columns="style", values="value", dropna=False)
+        for frame in (steps.assign(value=steps["tokens"]), steps.assign(value=share))
+    )
+    queries = steps.loc[steps["style"] == FIRST, "shape"].value_counts()
+    table = pd.DataFrame({"shape": order, "queries": queries.reindex(order).to_numpy()})
+    for style in (FIRST, "windowed", LAST):
+        table[style] = sizes[style].reindex(order).to_numpy()
+    table["change"] = 100 * (table[LAST] / table[FIRST] - 1)
+    for style in (FIRST, LAST):
+        table[f"files_{style}"] = files[style].reindex(order).to_numpy()
+    return table
+
+
+def by_cap(asked: Sequence[Asked], caps: Iterable[int], root: str = ROOT) -> pd.DataFrame:
+    """What a cap buys with and without the quota: the price of evidence.
+
+    Columns: cap (lines shown at most), style (tag, windowed, grep), and of `by_style` mean, p50,
+    p95, total, matches_percent, files_percent.
+    """
+    wanted = (FIRST, "windowed", LAST)
+    parts = []
+    for cap in caps:
+        table = by_style(steps(asked, cap, root))
+        parts.append(table[table["style"].isin(wanted)].assign(cap=cap))
+    frame = pd.concat(parts, ignore_index=True)
+    shares = ["matches_percent", "files_percent"]
+    return frame[["cap", "style", "mean", "p50", "p95", "total", *shares]]
+
+
+def waterfall(table: pd.DataFrame) -> pd.DataFrame:
+    """`by_style` as steps that add up: columns step, tokens; the first is the total of `tag`."""
+    return pd.DataFrame({"step": table["change"], "tokens": table["step"]})
+
+
+def quota(counts: Sequence[int], cap: int) -> pd.DataFrame:
+    """Who gets how many rows: columns file, matches, rows.
+
+    >>> quota([3, 2], 4)["rows"].tolist()
+    [2, 2]
+    """
+    named = {f"file {place}": count for place, count in enumerate(counts, 1)}
+    rows = largest_remainder(named, cap)
+    return pd.DataFrame(
+        {"file": list(named), "matches": list(named.values()), "rows": list(rows.values())}
+    )
+
+
+def findings(table: pd.DataFrame, caps: pd.DataFrame, cap: int) -> str:
+    """What the tables say, as Markdown: the switch, its largest parts, and what the quota buys.
+
+    `table` is `by_style` at `cap`, `caps` is `by_cap` with more of them.
+    """
+    styles: dict[str, dict[Hashable, Any]] = {row["style"]: row for row in table.to_dict("records")}
+    tag, before, grep = styles[FIRST], styles["windowed"], styles[LAST]
+    changes = sorted(list(styles.values())[1:-1], key=lambda row: float(row["step"]))
+    parts = ", ".join(f"{row['change']} {_percent(row['step'] / tag['total'])}" for row in changes)
+    return _FINDINGS.format(
+        tag=tag,
+        before=before,
+        grep=grep,
+        parts=parts,
+        all=_percent(grep["total"] / tag["total"] - 1),
+        rest=_percent(before["total"] / tag["total"] - 1),
+        quota=_percent(grep["step"] / before["total"]),
+        without=_without_quota(caps, grep, cap),
+        most=caps["cap"].max(),
+        tail=_tail(caps),
+    )
+
+
+def _tail(caps: pd.DataFrame) -> str:
+    """P95 at the largest cap, where long results are long."""
+    largest = caps[caps["cap"] == caps["cap"].max()].set_index("style")["p95"]
+    tag, before, grep = (float(largest[style]) for style in (FIRST, "windowed", LAST))
+    less, left = (_percent(value / tag - 1) for value in (before, grep))
+    return f"{tag:,.0f}, {before:,.0f} ({less}) and {grep:,.0f} ({left})"
+
+
+def _without_quota(caps: pd.DataFrame, grep: dict[Hashable, Any], cap: int) -> str:
+    """How much the same coverage takes when the first come are served."""
+    enough = caps["files_percent"] >= grep["files_percent"]
+    first_come = caps[(caps["style"] == "windowed") & enough].to_dict("records")
+    if not first_come:
+        return f"Without it no cap up to {caps['cap'].max()} covers as many."
+    row = first_come[0]
+    return (
+        f"Without it the cap would have to be {row['cap']} instead of {cap} to cover as many, at "
+        f"{row['total'] / grep['total']:.1f} × the tokens."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.1f} %"
