@@ -24,7 +24,8 @@ data: $(READY)  ## fetch vocabularies, source trees and tool lists into data/cac
 	$(BIN)/ctxlab data || test $$? -eq 1
 
 lab: $(READY)  ## open JupyterLab on notebooks/
-	$(BIN)/python -m jupyterlab --notebook-dir=. --ServerApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
+	$(BIN)/python -m jupyterlab --notebook-dir=. --ServerApp.default_url=/lab/tree/notebooks \
+	  --Scheduler.execution_manager_class=ctxlab.workbench.jupyter_jobs.RunnerJobs $(LAB_ARGS)
 
 test: data  ## the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
