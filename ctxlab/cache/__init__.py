@@ -13,11 +13,13 @@ from ctxlab.cache.layout import Layout
 from ctxlab.cache.replies import Script, echo, tool_call
 from ctxlab.cache.rules import Rules, Switch, rules_for, switches
 from ctxlab.cache.simulator import Pending, PromptCache
+from ctxlab.cache.validation import Envelope
 from ctxlab.errors import InvalidRequest
 
 __all__ = [
     "Answer",
     "Change",
+    "Envelope",
     "Explanation",
     "InvalidRequest",
     "Layout",

@@ -18,12 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from ctxlab.cache.blocks import UNMARKABLE
 from ctxlab.cache.rules import rules_for
 from ctxlab.errors import UsageError
 from ctxlab.prefix import canonical_tool
 
 Message = Mapping[str, Any]
-_UNMARKABLE = ("thinking", "redacted_thinking")
 
 
 class RequestBuilder:
@@ -139,7 +139,7 @@ def _backwards(history: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _markable(block: Mapping[str, Any]) -> bool:
-    return block.get("type") not in _UNMARKABLE and block.get("text") != ""
+    return block.get("type") not in UNMARKABLE and block.get("text") != ""
 
 
 def _marker(ttl: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """One segment's blocks as a chain: key i speaks of blocks 0 to i, as a cache entry does.
 
-A chain only grows at its end, and the longer one shares the storage of the shorter: a session that
+A chain only grows at its end, and the longer one shares the columns of the shorter: a session that
 appends pays for what it appends. Extending one chain twice copies it, so each stays what it was.
 Not for extending the same chain from two threads at once.
 """
@@ -8,103 +8,92 @@ Not for extending the same chain from two threads at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from hashlib import sha256
+from typing import NamedTuple
 
-from ctxlab.cache.blocks import DIGEST_BYTES, Block
+from ctxlab.cache.blocks import Block
 
-
-@dataclass(slots=True)
-class _Store:
-    keys: list[bytes] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-
-    def fork(self, length: int) -> _Store:
-        return _Store(
-            self.keys[:length], self.tokens[:length], self.positions[:length], self.blocks[:length]
-        )
+_NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Blocks of one segment, in order. The lists may run on behind `length`: that is not ours."""
+class Columns(NamedTuple):
+    """What is known behind each block. Longer than a chain where another goes on from it."""
 
-    _store: _Store = field(default_factory=_Store)
-    length: int = 0
+    keys: list[bytes]
+    """The running digest."""
+    tokens: list[int]
+    """Tokens up to and with the block."""
+    positions: list[int]
+    """The block's position: a run of calls, or of results, is one."""
+    blocks: list[Block]
+
+    def upto(self, length: int) -> Columns:
+        """A copy of the first `length` rows."""
+        return Columns(*(column[:length] for column in self))  # type: ignore[arg-type]
+
+
+class Chain(NamedTuple):
+    """Blocks of one segment, in order."""
+
+    columns: Columns
+    length: int
     images: int = 0
     cited: bool = False
-    expanded: frozenset[str] = frozenset()
+    expanded: frozenset[str] = _NONE
     """Deferred tools whose definitions stand in here: each at its first reference."""
-    references: frozenset[str] = frozenset()
+    references: frozenset[str] = _NONE
     """Every tool that is referred to in here."""
-
-    @property
-    def keys(self) -> list[bytes]:
-        """The running digest after each block."""
-        return self._store.keys
-
-    @property
-    def positions(self) -> list[int]:
-        """The position of each block: a run of calls, or of results, is one."""
-        return self._store.positions
-
-    @property
-    def tokens(self) -> list[int]:
-        """Tokens up to and with each block."""
-        return self._store.tokens
 
     @property
     def blocks(self) -> list[Block]:
         """The blocks themselves."""
-        return self._store.blocks[: self.length]
+        return self.columns.blocks[: self.length]
 
     @property
     def total(self) -> int:
         """Tokens of the whole segment."""
-        return self._store.tokens[self.length - 1] if self.length else 0
+        return self.columns.tokens[self.length - 1] if self.length else 0
 
     @property
     def key(self) -> bytes:
         """The key of the whole segment."""
-        return self._store.keys[self.length - 1] if self.length else b""
+        return self.columns.keys[self.length - 1] if self.length else b""
 
-    @property
-    def height(self) -> int:
-        """Positions in the whole segment."""
-        return self._store.positions[self.length - 1] + 1 if self.length else 0
-
-    def markable(self, index: int) -> bool:
+    def markable(self, block: int) -> bool:
         """Whether the block may carry a marker."""
-        return self._store.blocks[index].markable
+        return self.columns.blocks[block].markable
 
     def extended(self, blocks: Iterable[Block], deferred: Mapping[str, Block]) -> Chain:
         """The chain with more blocks; `deferred` are definitions that stand at their references."""
-        store = self._store
-        if len(store.keys) != self.length:  # somebody else went on from here
-            store = store.fork(self.length)
-        key, total, position = self.key, self.total, self.height - 1
-        run = store.blocks[-1].run if store.blocks else ""
-        images, cited, expanded, references = 0, self.cited, self.expanded, self.references
+        columns, length, images, cited, expanded, references = self
+        if len(columns.keys) != length or not length:  # somebody else went on from here
+            columns = columns.upto(length)
+        keys, totals, positions, kept = columns
+        key, total, position, run = b"", 0, -1, ""
+        if length:
+            key, total, position, run = keys[-1], totals[-1], positions[-1], kept[-1].run
         for block in blocks:
-            digest, tokens = block.digest, block.tokens
+            digest, total = block.digest, total + block.tokens
             if block.references:
-                references |= set(block.references)
+                references = references.union(block.references)
                 for name in block.references:
                     if name in deferred and name not in expanded:
+                        expanded = expanded.union((name,))
                         digest += deferred[name].digest
-                        tokens += deferred[name].tokens
-                        expanded |= {name}
-            key = blake2b(key + digest, digest_size=DIGEST_BYTES).digest()
-            total += tokens
-            position += not (run and block.run == run)
-            run = block.run
-            images += block.images
-            cited = cited or block.cited
-            store.keys.append(key)
-            store.tokens.append(total)
-            store.positions.append(position)
-            store.blocks.append(block)
-        images += self.images
-        return Chain(store, len(store.keys), images, cited, expanded, references)
+                        total += deferred[name].tokens
+            key = sha256(key + digest).digest()
+            if not run or block.run != run:
+                position += 1
+                run = block.run
+            if block.images or block.cited:
+                images, cited = images + block.images, cited or block.cited
+            keys.append(key)
+            totals.append(total)
+            positions.append(position)
+            kept.append(block)
+        return Chain(columns, len(keys), images, cited, expanded, references)
+
+
+def chain_of(blocks: Iterable[Block], deferred: Mapping[str, Block] | None = None) -> Chain:
+    """A chain of its own."""
+    return Chain(Columns([], [], [], []), 0).extended(blocks, deferred or {})

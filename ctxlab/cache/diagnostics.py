@@ -65,8 +65,9 @@ def divergence(before: Layout, after: Layout) -> str | None:
         return "system_changed"
     if old.parameters != new.parameters:
         return "unavailable"
-    shared = min(before.messages.length, after.messages.length)
-    if shared and before.messages.keys[shared - 1] != after.messages.keys[shared - 1]:
+    old_chain, new_chain = before.messages, after.messages
+    last = min(old_chain.length, new_chain.length) - 1
+    if last >= 0 and old_chain.columns.keys[last] != new_chain.columns.keys[last]:
         return "messages_changed"
     return None
 

@@ -12,20 +12,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from ctxlab.cache.advice import KEPT, LOOKBACK, UNCACHED, advise
 from ctxlab.cache.blocks import Count
-from ctxlab.cache.chain import Chain
-from ctxlab.cache.diagnostics import cached_tokens
-from ctxlab.cache.divergence import Divergence, bare, diverge, ordinary
+from ctxlab.cache.divergence import Divergence, diverge
 from ctxlab.cache.head import TOOLS
-from ctxlab.cache.layout import Layout
-from ctxlab.cache.rules import SEGMENTS
-from ctxlab.cache.simulator import Entry, PromptCache, found_by
+from ctxlab.cache.loss import Loss
+from ctxlab.cache.places import bare, tools_of
+from ctxlab.cache.rules import SEGMENTS, rules_for
+from ctxlab.cache.validation import API_VERSION, check_body
+from ctxlab.cache.wire import normal_tool
 from ctxlab.errors import InputError
 from ctxlab.prefix import ToolChange, compare_tools
 
@@ -60,18 +60,24 @@ class Explanation:
     """added, removed, renamed, moved, edited, reserialized."""
     changes: tuple[ToolChange | Change, ...]
     """Every change of the tools when they broke it, else the one at `path`."""
-    lost_tokens: int
-    """Tokens of the first request behind the divergence: what no cache could keep."""
-    lost_tokens_at_breakpoint: int
-    """Tokens that the first request cached and the second does not find by its breakpoints."""
-    advice: str
-    """What to do about it, in one sentence."""
-    tool: str | None = None
+    tool: str | None
     """The tool at `path`."""
-    message: int | None = None
+    message: int | None
     """The index of the message at `path`."""
-    parameter: str | None = None
-    """The parameter that did it, where it is no block: tool_choice, thinking, speed, images, …"""
+    parameter: str | None
+    """What did it where it is no block: tool_choice, thinking, speed, images, citations, …"""
+    loss: Loss = field(repr=False, compare=False)
+    """The layouts of both requests and what is counted on them."""
+
+    @property
+    def lost_tokens(self) -> int:
+        """Tokens of the first request behind the divergence: what no cache could keep."""
+        return self.loss.by_prefix
+
+    @property
+    def lost_tokens_at_breakpoint(self) -> int:
+        """Tokens that the first request cached and the second does not find by its breakpoints."""
+        return self.loss.by_breakpoint
 
     @property
     def broke(self) -> bool:
@@ -83,6 +89,13 @@ class Explanation:
         """Whether the requests mean the same up to here and only their bytes differ."""
         return bool(self.changes) and not any(change.semantic for change in self.changes)
 
+    @property
+    def advice(self) -> str:
+        """What to do about it, in one sentence."""
+        if self.segment is None:
+            return _nothing_changed(self.loss)
+        return advise(self.segment, self.path, self.kind or "", self.parameter, self.tool)
+
 
 def explain(
     before: Request,
@@ -92,6 +105,9 @@ def explain(
     count: Count | None = None,
 ) -> Explanation:
     """Explain what the second request lost of the first one's cache.
+
+    Tokens of JSON bodies are counted when they are asked for, those of mappings at once, since the
+    caller may change them afterwards.
 
     Args:
         before: a Messages API request body, as a mapping or as JSON.
@@ -103,26 +119,32 @@ def explain(
         InvalidRequest: the API would refuse one of the requests.
         InputError: a body that is not JSON.
     """
-    old_body, new_body = _body(before, "before"), _body(after, "after")
-    cache = PromptCache(model_rules, count=count)
-    old, new = cache.lay_out(old_body), cache.lay_out(new_body)
-    place = diverge(old, new, old_body, new_body)
-    cached = cached_tokens(old)
-    missed = max(0, cached - _read(old, new))
+    bodies = _body(before, "before"), _body(after, "after")
+    for body in bodies:
+        check_body(body, API_VERSION)
+    rules = rules_for(bodies[0]["model"], model_rules)
+    place = diverge(*bodies, rules)
+    parsed = not (isinstance(before, Mapping) or isinstance(after, Mapping))
+    told = _told(place, bodies, Loss(bodies, place, model_rules, count, parsed))
+    if not parsed:
+        told.loss.settle()
+    return told
+
+
+def _told(
+    place: Divergence | None, bodies: tuple[dict[str, Any], dict[str, Any]], loss: Loss
+) -> Explanation:
     if place is None:
-        return Explanation(None, "", None, (), 0, missed, _kept(old, cached, missed))
-    segment = "model" if place.segment < 0 else SEGMENTS[place.segment]
+        return Explanation(None, "", None, (), None, None, None, loss)
     return Explanation(
-        segment=segment,
+        segment="model" if place.segment < 0 else SEGMENTS[place.segment],
         path=place.path,
         kind=place.kind,
-        changes=_changes(place, old, new, old_body, new_body),
-        lost_tokens=old.total - _tokens_before(old, place),
-        lost_tokens_at_breakpoint=missed,
-        advice=advise(segment, place.path, place.kind, place.parameter, place.tool),
+        changes=_changes(place, *bodies),
         tool=place.tool,
         message=place.message,
         parameter=place.parameter,
+        loss=loss,
     )
 
 
@@ -138,31 +160,11 @@ def _body(request: Request, which: str) -> dict[str, Any]:
     return body
 
 
-def _read(old: Layout, new: Layout) -> int:
-    """Tokens that the second request finds among the entries of the first."""
-    alive = Entry(expires=1.0, lifetime=1.0)
-    entries = {
-        (old.keys[marker.segment], old.chain(marker.segment).keys[marker.block]): alive
-        for marker in old.breakpoints
-        if old.tokens_at(marker) >= old.rules.minimum_tokens
-    }
-    found = found_by(new, entries)
-    return 0 if found is None else found[1]
-
-
-def _tokens_before(old: Layout, place: Divergence) -> int:
-    if place.segment < 0:
-        return 0
-    if place.block <= 0:
-        return old.offsets[place.segment]
-    chain = old.chain(place.segment)
-    return old.offsets[place.segment] + chain.tokens[min(place.block, chain.length) - 1]
-
-
-def _kept(old: Layout, cached: int, missed: int) -> str:
-    if missed:
+def _nothing_changed(loss: Loss) -> str:
+    old = loss.layouts[0]
+    if loss.by_breakpoint:
         return LOOKBACK.format(positions=old.rules.lookback_positions)
-    if cached:
+    if loss.cached:
         return KEPT
     if not old.breakpoints:
         return UNCACHED.format(reason="the first request has no cache_control")
@@ -171,26 +173,25 @@ def _kept(old: Layout, cached: int, missed: int) -> str:
 
 
 def _changes(
-    place: Divergence, old: Layout, new: Layout, before: dict[str, Any], after: dict[str, Any]
+    place: Divergence, before: dict[str, Any], after: dict[str, Any]
 ) -> tuple[ToolChange | Change, ...]:
     if place.segment == TOOLS and place.parameter is None:
-        return tuple(_tool_changes(old.head.tools, new.head.tools, before, after))
+        return tuple(_tool_changes(before, after))
     change = Change(place.kind, place.path, place.before, place.after, place.semantic)
     return (change,)
 
 
-def _tool_changes(
-    old: Chain, new: Chain, before: dict[str, Any], after: dict[str, Any]
-) -> list[ToolChange]:
+def _tool_changes(before: dict[str, Any], after: dict[str, Any]) -> list[ToolChange]:
     """The changes of the tools that stand in the prefix.
 
     What both arrays share at their ends is left out of the comparison: it is most of them.
     """
-    was, now = ([bare(tool) for _, tool in ordinary(body)] for body in (before, after))
-    head, tail = _shared_ends(
-        [block.digest for block in old.blocks], [block.digest for block in new.blocks]
+    was, now = ([tool for _, tool in tools_of(body)] for body in (before, after))
+    head, tail = _shared_ends(*([normal_tool(tool, ())[0] for tool in row] for row in (was, now)))
+    changes = compare_tools(
+        [bare(tool) for tool in was[head : len(was) - tail]],
+        [bare(tool) for tool in now[head : len(now) - tail]],
     )
-    changes = compare_tools(was[head : len(was) - tail], now[head : len(now) - tail])
     return [
         replace(change, before=change.before + head, after=change.after + head)
         if change.kind == "moved"

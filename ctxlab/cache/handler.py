@@ -17,7 +17,7 @@ import orjson
 from ctxlab.cache.replies import Replier, Replies, ServerTool
 from ctxlab.cache.simulator import Pending, PromptCache
 from ctxlab.cache.stream import events
-from ctxlab.cache.validation import API_VERSION
+from ctxlab.cache.validation import API_VERSION, Envelope
 from ctxlab.errors import CtxlabError, InvalidRequest
 
 MESSAGES_PATH = "/v1/messages"
@@ -82,12 +82,13 @@ class MessagesHandler:
         if method != "POST":
             raise InvalidRequest(f"{path} takes POST, not {method}", status=405)
         request = _parsed(body)
-        betas = [name.strip() for name in headers.get("anthropic-beta", "").split(",") if name]
+        betas = frozenset(name.strip() for name in headers.get("anthropic-beta", "").split(","))
         version = headers.get("anthropic-version", API_VERSION)
+        envelope = Envelope(betas, version, parsed=True)
         if path == COUNT_PATH:
-            tokens = self.cache.count_tokens(request, betas=betas, version=version)
+            tokens = self.cache.count_tokens(request, envelope)
             return _json(200, {"input_tokens": tokens}, request_id)
-        pending = self.cache.begin(request, betas=betas, version=version)
+        pending = self.cache.begin(request, envelope)
         return self._message(request, pending, request_id)
 
     def _message(self, request: dict[str, Any], pending: Pending, request_id: str) -> Answer:

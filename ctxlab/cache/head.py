@@ -10,16 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Any, NamedTuple
 
-from ctxlab.cache.blocks import DIGEST_BYTES, Block, BlockReader
-from ctxlab.cache.chain import Chain
+from ctxlab.cache.blocks import Block, BlockReader
+from ctxlab.cache.chain import Chain, chain_of
 from ctxlab.cache.offer import Offer
 from ctxlab.cache.rules import SEGMENTS, Rules
 from ctxlab.cache.validation import FORCED, check_block, check_marked, check_tools, ttl_of
 
 TOOLS, SYSTEM, MESSAGES = range(3)
+HEAD_FIELDS = ("tools", "system", "tool_choice", "thinking", "speed")
+"""What of a request body makes its head, besides the model."""
 _WEB_TOOLS = ("web_search", "web_fetch")
 
 
@@ -96,16 +98,22 @@ def read_head(request: Mapping[str, Any], model: str, rules: Rules, reader: Bloc
     return Head(
         model=model,
         rules=rules,
-        tools=Chain().extended(laid.ordinary, {}),
-        system=Chain().extended([*laid.web, *system], {}),
+        tools=chain_of(laid.ordinary),
+        system=chain_of([*laid.web, *system]),
         deferred=laid.deferred,
         offer=Offer(names, names - laid.deferred.keys()),
         markers=(*laid.markers, *laid.web_markers, *markers),
-        parameters=_parameters(request, has_tools=bool(tools)),
+        parameters=parameters_of(request),
         toolset=_digest([*laid.ordinary, *laid.web]),
         prompt=_digest(system),
         prompt_tokens=_prompt_tokens(request, rules) if tools else (0, 0),
     )
+
+
+def is_web_tool(tool: Mapping[str, Any]) -> bool:
+    """Whether the API runs this one itself, for the web: its change keeps the other tools."""
+    kind = tool.get("type")
+    return kind is not None and str(kind).startswith(_WEB_TOOLS)
 
 
 class _Tools:
@@ -124,7 +132,7 @@ class _Tools:
         if tool.get("defer_loading"):
             self.deferred[str(tool.get("name"))] = block
             return
-        web = str(tool.get("type", "")).startswith(_WEB_TOOLS)
+        web = is_web_tool(tool)
         blocks = self.web if web else self.ordinary
         if "cache_control" in tool:
             ttl = ttl_of(tool["cache_control"], self._rules, ("tools", number))
@@ -152,9 +160,9 @@ def _system(
     return blocks, markers
 
 
-def _parameters(request: Mapping[str, Any], *, has_tools: bool) -> dict[str, str]:
-    """Parameters by name, less those that say what the API does by itself."""
-    choice = dict(request.get("tool_choice") or {}) if has_tools else {}
+def parameters_of(request: Mapping[str, Any]) -> dict[str, str]:
+    """`tool_choice`, `thinking`, `speed` where they are not what the API does by itself."""
+    choice = dict(request.get("tool_choice") or {}) if request.get("tools") else {}
     if choice.get("type") == "auto":
         choice.pop("type")
     if not choice.get("disable_parallel_tool_use", True):
@@ -179,7 +187,7 @@ def _prompt_tokens(request: Mapping[str, Any], rules: Rules) -> tuple[int, int]:
 
 
 def _mix(*parts: bytes | list[str]) -> bytes:
-    whole = blake2b(digest_size=DIGEST_BYTES)
+    whole = sha256()
     for part in parts:
         told = part if isinstance(part, bytes) else "\n".join(part).encode()
         whole.update(len(told).to_bytes(4) + told)

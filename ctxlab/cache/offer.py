@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ctxlab.cache.blocks import Place
 from ctxlab.cache.rules import Rules
 from ctxlab.cache.validation import dotted
+from ctxlab.cache.wire import Place
 from ctxlab.errors import InvalidRequest
 
 CHANGES_BETA = "mid-conversation-tool-changes-2026-07-01"

@@ -9,7 +9,7 @@ whatever shows these figures says `simulated`. Not handled here: money (`ctxlab.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 from ctxlab.cache.blocks import BlockReader, Count, shared_reader
 from ctxlab.cache.diagnostics import Fingerprints
 from ctxlab.cache.head import TOOLS, Marker
-from ctxlab.cache.layout import Layout, lay_out
+from ctxlab.cache.layout import Layout
+from ctxlab.cache.requests import RequestReader
 from ctxlab.cache.rules import Rules, rules_for
-from ctxlab.cache.validation import API_VERSION
+from ctxlab.cache.validation import BARE, Envelope
 
 Key = tuple[bytes, bytes]
 Clock = Callable[[], float]
@@ -88,6 +89,7 @@ class PromptCache:
         self._count = count
         self._readers: dict[tuple[str, ...], BlockReader] = {}
         self._entries: dict[Key, Entry] = {}
+        self._requests = RequestReader()
         self._fingerprints = Fingerprints()
         self._sent = 0
         self._lock = Lock()
@@ -100,9 +102,7 @@ class PromptCache:
     def lay_out(
         self,
         request: Mapping[str, Any],
-        *,
-        betas: Iterable[str] | None = None,
-        version: str = API_VERSION,
+        envelope: Envelope = BARE,
     ) -> Layout:
         """The request laid out for this cache; see `ctxlab.cache.layout`.
 
@@ -111,22 +111,18 @@ class PromptCache:
             InputError: something that is not JSON.
         """
         rules = self.rules(str(request.get("model")))
-        headers = None if betas is None else frozenset(betas)
-        return lay_out(request, rules, self._reader(rules), headers, version)
+        return self._requests.lay_out(request, rules, self._reader(rules), envelope)
 
     def send(
         self,
         request: Mapping[str, Any] | Layout,
-        *,
-        betas: Iterable[str] | None = None,
-        version: str = API_VERSION,
+        envelope: Envelope = BARE,
     ) -> dict[str, Any]:
         """Send a request and have its response begin at once.
 
         Args:
             request: a Messages API request body, or one that was laid out.
-            betas: values of the `anthropic-beta` header; None does not ask for any.
-            version: the value of `anthropic-version`.
+            envelope: the headers it came with; by default a beta is not asked for.
 
         Returns:
             A Messages API usage mapping (tokens), with `diagnostics` and `message_id` beside it.
@@ -135,20 +131,18 @@ class PromptCache:
             InvalidRequest: what the API would refuse.
             InputError: something that is not JSON.
         """
-        return self.begin(request, betas=betas, version=version).finish()
+        return self.begin(request, envelope).finish()
 
     def begin(
         self,
         request: Mapping[str, Any] | Layout,
-        *,
-        betas: Iterable[str] | None = None,
-        version: str = API_VERSION,
+        envelope: Envelope = BARE,
     ) -> Pending:
         """Send a request whose response begins at `finish()`, for requests that overlap."""
         if isinstance(request, Layout):
             layout, asked = request, None
         else:
-            layout = self.lay_out(request, betas=betas, version=version)
+            layout = self.lay_out(request, envelope)
             asked = request.get("diagnostics")
         with self._lock:
             return self._begin(layout, asked)
@@ -156,12 +150,10 @@ class PromptCache:
     def count_tokens(
         self,
         request: Mapping[str, Any],
-        *,
-        betas: Iterable[str] | None = None,
-        version: str = API_VERSION,
+        envelope: Envelope = BARE,
     ) -> int:
         """Input tokens of a request, without sending it."""
-        return self.lay_out(request, betas=betas, version=version).total
+        return self.lay_out(request, envelope).total
 
     def keep(self, written: Iterable[tuple[Key, Entry]]) -> None:
         """Make entries readable; the longer-lived of two for one prefix stays."""
@@ -189,8 +181,7 @@ class PromptCache:
         if found is None:
             return 0
         key, tokens = found
-        lifetime = self._entries[key].lifetime
-        self._entries[key] = Entry(now + lifetime, lifetime)
+        self._refresh(key, self._entries[key], now)
         return tokens
 
     def _settle(
@@ -198,15 +189,21 @@ class PromptCache:
     ) -> tuple[dict[str, Any], list[tuple[Key, Entry]]]:
         """Usage by the billing rule (facts §1), and the entries that this request writes."""
         written: list[tuple[Key, Entry]] = []
-        hour_end = end = read
+        rules, hour_end, end = layout.rules, read, read
         for marker in layout.breakpoints:
             tokens = layout.tokens_at(marker)
-            if tokens < layout.rules.minimum_tokens:
+            if tokens < rules.minimum_tokens:
                 continue
-            written += self._entry(layout, marker, now)
             end = max(end, tokens)
             if marker.ttl == "1h":
                 hour_end = max(hour_end, tokens)
+            key = key_of(layout, marker)
+            known = self._entries.get(key)
+            if known is not None and now < known.expires:
+                self._refresh(key, known, now)
+            else:
+                lifetime = rules.ttl_seconds[marker.ttl]
+                written.append((key, Entry(now + lifetime, lifetime)))
         usage = {
             "input_tokens": layout.total - end,
             "cache_creation_input_tokens": end - read,
@@ -219,15 +216,8 @@ class PromptCache:
         }
         return usage, written
 
-    def _entry(self, layout: Layout, marker: Marker, now: float) -> list[tuple[Key, Entry]]:
-        """The entry at a breakpoint: refreshed where there is one, else to be written."""
-        key = (layout.keys[marker.segment], layout.chain(marker.segment).keys[marker.block])
-        known = self._entries.get(key)
-        if known is not None and now < known.expires:
-            self._entries[key] = Entry(now + known.lifetime, known.lifetime)
-            return []
-        lifetime = layout.rules.ttl_seconds[marker.ttl]
-        return [(key, Entry(now + lifetime, lifetime))]
+    def _refresh(self, key: Key, entry: Entry, now: float) -> None:
+        self._entries[key] = Entry(now + entry.lifetime, entry.lifetime)
 
     def _reader(self, rules: Rules) -> BlockReader:
         if self._count is None:
@@ -240,39 +230,47 @@ class PromptCache:
         self._entries = {key: entry for key, entry in self._entries.items() if now < entry.expires}
 
 
+def key_of(layout: Layout, marker: Marker) -> Key:
+    """What the entry at a breakpoint is found under."""
+    return layout.keys[marker.segment], layout.chain(marker.segment).columns.keys[marker.block]
+
+
 def found_by(
     layout: Layout, entries: Mapping[Key, Entry], now: float = 0.0
 ) -> tuple[Key, int] | None:
-    """The highest living entry that the breakpoints of a request find, and its tokens."""
+    """The highest living entry that the breakpoints of a request find, and its tokens.
+
+    The latest breakpoint looks first: at its own block, then back position by position, all the
+    blocks of a position (facts §1, Read).
+    """
     for marker in reversed(layout.breakpoints):
-        for segment, block in lookback(layout, marker):
-            chain = layout.chain(segment)
-            key = (layout.keys[segment], chain.keys[block])
-            entry = entries.get(key)
-            if entry is not None and now < entry.expires:
-                return key, layout.offsets[segment] + chain.tokens[block]
+        for segment, block, lowest in _windows(layout, marker):
+            keys, tokens, positions, _ = layout.chain(segment).columns
+            start = layout.keys[segment]
+            while block >= 0 and positions[block] >= lowest:
+                entry = entries.get((start, keys[block]))
+                if entry is not None and now < entry.expires:
+                    return (start, keys[block]), layout.offsets[segment] + tokens[block]
+                block -= 1  # noqa: PLW2901  the window is walked down
     return None
 
 
-def lookback(layout: Layout, marker: Marker) -> Iterable[tuple[int, int]]:
-    """Blocks at which a breakpoint looks for an entry, its own first (facts §1, Read)."""
+def _windows(layout: Layout, marker: Marker) -> Iterator[tuple[int, int, int]]:
+    """Where a breakpoint looks: segment, highest block, lowest position."""
     left = layout.rules.lookback_positions
-    into_tools = layout.rules.lookback_into_tools
+    block = marker.block
     for segment in range(marker.segment, -1, -1):
         chain = layout.chain(segment)
-        last = marker.block if segment == marker.segment else chain.length - 1
-        if last < 0:
+        if segment != marker.segment:
+            block = chain.length - 1
+        if block < 0:
             continue
-        if segment == TOOLS and marker.segment != TOOLS and into_tools != "per_tool":
-            if into_tools == "one_position" and left > 0:
-                yield from ((TOOLS, index) for index in range(last, -1, -1))
+        if segment == TOOLS != marker.segment and layout.rules.lookback_into_tools != "per_tool":
+            if layout.rules.lookback_into_tools == "one_position":
+                yield TOOLS, block, 0
             return
-        positions = chain.positions
-        lowest = positions[last] - left
-        index = last
-        while index >= 0 and positions[index] > lowest:
-            yield segment, index
-            index -= 1
-        left -= positions[last] + 1
+        position = chain.columns.positions[block]
+        yield segment, block, position - left + 1
+        left -= position + 1
         if left <= 0:
             return

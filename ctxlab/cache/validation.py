@@ -8,16 +8,34 @@ needed, and calls need not be answered. Source: facts `prompt-cache` §0 (parame
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ctxlab.cache.blocks import Place
 from ctxlab.cache.rules import Rules
+from ctxlab.cache.wire import Place
 from ctxlab.errors import InvalidRequest
 
+if TYPE_CHECKING:
+    from ctxlab.cache.head import Marker
+
 API_VERSION = "2026-10-21"
+
+
+class Envelope(NamedTuple):
+    """What a request's body does not tell."""
+
+    betas: frozenset[str] | None = None
+    """The header `anthropic-beta`; None where it is not known, and then none is missed."""
+    version: str = API_VERSION
+    """The header `anthropic-version`."""
+    parsed: bool = False
+    """The body was read from JSON, so NaN cannot be in it."""
+
+
+BARE = Envelope()
 SAMPLING = ("temperature", "top_p", "top_k")
-ROLES = ("user", "assistant", "system")
 FORCED = ("any", "tool")
+CHANGES = ("tool_addition", "tool_removal")
 
 
 def check_body(request: Mapping[str, Any], version: str) -> None:
@@ -27,6 +45,9 @@ def check_body(request: Mapping[str, Any], version: str) -> None:
     messages = request.get("messages")
     _need(isinstance(messages, list | tuple), "messages: Field required, a list")
     _need(bool(messages), "messages: at least one message is required")
+    for number, message in enumerate(messages or ()):
+        if not isinstance(message, dict | Mapping):
+            raise InvalidRequest(f"messages.{number}: Input should be an object")
     _need(tools is None or isinstance(tools, list | tuple), "tools: Input should be a valid list")
     _need(
         system is None or isinstance(system, str | list | tuple),
@@ -51,13 +72,17 @@ def ttl_of(marker: Any, rules: Rules, place: Place) -> str | None:
     """The TTL of a `cache_control` value; None where there is none."""
     if marker is None:
         return None
-    where = f"{dotted(place)}.cache_control"
-    _need(isinstance(marker, Mapping), f"{where}: Input should be an object")
-    _need(marker.get("type") == "ephemeral", f"{where}.type: Input should be 'ephemeral'")
-    ttl = marker.get("ttl") or "5m"
-    allowed = " or ".join(f"'{name}'" for name in rules.ttl_seconds)
-    _need(ttl in rules.ttl_seconds, f"{where}.ttl: Input should be {allowed}")
-    return str(ttl)
+    if isinstance(marker, Mapping) and marker.get("type") == "ephemeral":
+        ttl = marker.get("ttl") or "5m"
+        if ttl in rules.ttl_seconds:
+            return str(ttl)
+        allowed = " or ".join(f"'{name}'" for name in rules.ttl_seconds)
+        told = f".ttl: Input should be {allowed}"
+    elif isinstance(marker, Mapping):
+        told = ".type: Input should be 'ephemeral'"
+    else:
+        told = ": Input should be an object"
+    raise InvalidRequest(f"{dotted((*place, 'cache_control'))}{told}")
 
 
 def check_marked(block: Mapping[str, Any], place: Place) -> None:
@@ -73,17 +98,20 @@ def check_marked(block: Mapping[str, Any], place: Place) -> None:
     )
 
 
-def check_breakpoints(ttls: Sequence[str], rules: Rules) -> None:
+def check_breakpoints(markers: Sequence[Marker], rules: Rules) -> None:
     """All markers in request order, the automatic one included."""
     most = rules.maximum_breakpoints
-    _need(
-        len(ttls) <= most,
-        f"A maximum of {most} blocks with cache_control may be provided. Found {len(ttls)}.",
-    )
-    seconds = [rules.ttl_seconds[ttl] for ttl in ttls]
-    for before, after, ttl in zip(seconds, seconds[1:], ttls[1:], strict=False):
-        told = f"a ttl='{ttl}' cache_control block must not come after a ttl='5m' one"
-        _need(after <= before, f"cache_control: {told} (order: tools, system, messages)")
+    if len(markers) > most:
+        raise InvalidRequest(
+            f"A maximum of {most} blocks with cache_control may be provided. Found {len(markers)}."
+        )
+    seconds = rules.ttl_seconds
+    for before, after in pairwise(markers):
+        if seconds[after.ttl] > seconds[before.ttl]:
+            raise InvalidRequest(
+                f"cache_control: a ttl='{after.ttl}' cache_control block must not come after a "
+                f"ttl='{before.ttl}' one (order: tools, system, messages)"
+            )
 
 
 def check_tools(tools: Sequence[Mapping[str, Any]], rules: Rules, model: str) -> None:
@@ -91,9 +119,11 @@ def check_tools(tools: Sequence[Mapping[str, Any]], rules: Rules, model: str) ->
     names: set[str] = set()
     deferred = 0
     for number, tool in enumerate(tools):
-        _need(isinstance(tool, Mapping), f"tools.{number}: Input should be an object")
+        if not isinstance(tool, Mapping):
+            raise InvalidRequest(f"tools.{number}: Input should be an object")
         name = tool.get("name")
-        _need(name is None or name not in names, f"tools: Tool names must be unique: '{name}'.")
+        if name is not None and name in names:
+            raise InvalidRequest(f"tools: Tool names must be unique: '{name}'.")
         names.add(str(name))
         if tool.get("defer_loading"):
             deferred += 1
@@ -115,13 +145,13 @@ def check_tools(tools: Sequence[Mapping[str, Any]], rules: Rules, model: str) ->
 
 def check_role(role: object, before: str, rules: Rules, number: int) -> None:
     """A message's role, and where a system message may stand (facts §3)."""
-    where = f"messages.{number}"
-    _need(role in ROLES, f"{where}.role: Input should be 'user', 'assistant' or 'system'")
-    if before == "system":
+    if before == "system" and role != "assistant":
         told = "a system message must be the last or be followed by an assistant message"
-        _need(role == "assistant", f"{where}: {told}")
-    if role != "system":
+        raise InvalidRequest(f"messages.{number}: {told}")
+    if role in ("user", "assistant"):
         return
+    where = f"messages.{number}"
+    _need(role == "system", f"{where}.role: Input should be 'user', 'assistant' or 'system'")
     _need(rules.system_messages, "role 'system' is not supported on this model")
     _need(bool(before), f"{where}: the first message cannot have the role 'system'")
     _need(before == "user", f"{where}: a system message must directly follow a user message")
@@ -129,33 +159,33 @@ def check_role(role: object, before: str, rules: Rules, number: int) -> None:
 
 def check_block(block: Any, role: str, place: Place) -> None:
     """What one content block may not be."""
-    where = dotted(place)
-    _need(isinstance(block, Mapping), f"{where}: Input should be an object")
+    if not isinstance(block, Mapping):
+        raise InvalidRequest(f"{dotted(place)}: Input should be an object")
     kind = block.get("type")
-    _need(isinstance(kind, str), f"{where}.type: Field required")
-    if kind == "tool_result":
-        _check_result(block, where)
-    elif kind in ("tool_addition", "tool_removal"):
-        _need(role == "system", f"{where}: {kind} stands in messages of role 'system' only")
-        _need(isinstance(block.get("tool"), Mapping), f"{where}.tool: Field required")
-    elif kind == "text":
-        _need(isinstance(block.get("text"), str), f"{where}.text: Input should be a valid string")
+    if kind == "text":
+        if not isinstance(block.get("text"), str):
+            raise InvalidRequest(f"{dotted(place)}.text: Input should be a valid string")
+    elif kind == "tool_result":
+        _check_result(block, place)
+    elif kind in CHANGES:
+        _need(role == "system", f"{dotted(place)}: {kind} stands in messages of role 'system' only")
+        _need(isinstance(block.get("tool"), Mapping), f"{dotted(place)}.tool: Field required")
+    elif not isinstance(kind, str):
+        raise InvalidRequest(f"{dotted(place)}.type: Field required")
 
 
-def _check_result(block: Mapping[str, Any], where: str) -> None:
-    answered = str(block.get("tool_use_id", ""))
-    _need(
-        not answered.startswith("srvtoolu_"),
-        f"{where}: '{answered}' is a server tool's call, which takes no tool_result",
-    )
+def _check_result(block: Mapping[str, Any], place: Place) -> None:
+    answered = block.get("tool_use_id")
+    if isinstance(answered, str) and answered.startswith("srvtoolu_"):
+        told = f"'{answered}' is a server tool's call, which takes no tool_result"
+        raise InvalidRequest(f"{dotted(place)}: {told}")
     content = block.get("content")
     if not isinstance(content, list):
         return
     kinds = {part.get("type") for part in content if isinstance(part, Mapping)}
-    _need(
-        "tool_reference" not in kinds or len(kinds) == 1,
-        f"{where}.content: tool_reference blocks cannot be mixed with other blocks",
-    )
+    if "tool_reference" in kinds and len(kinds) > 1:
+        told = "tool_reference blocks cannot be mixed with other blocks"
+        raise InvalidRequest(f"{dotted(place)}.content: {told}")
 
 
 def check_references(names: Iterable[str], defined: Iterable[str]) -> None:
