@@ -164,7 +164,9 @@ def _quoted(text: str) -> str:
 
 
 def from_csv(path: Path, columns: dict[str, str]) -> pd.DataFrame:
-    """A saved table with the kinds it was saved with.
+    """A saved table with the kinds it was saved with, its columns in the file's order.
+
+    A manifest sorts its keys, so `columns` may come in any order.
 
     Raises:
         InputError: the file is not there, or not the table that `columns` describe.
@@ -180,7 +182,7 @@ def from_csv(path: Path, columns: dict[str, str]) -> pd.DataFrame:
         )
     except (OSError, ValueError, OverflowError) as error:
         raise InputError(f"not the table that was saved: {error}", path=path) from None
-    if list(frame.columns) != list(columns):
+    if set(frame.columns) != set(columns):
         raise InputError(f"its columns are not {', '.join(columns)}", path=path)
     for name, kind in columns.items():
         if kind.startswith("time"):

@@ -18,7 +18,7 @@ from ctxlab.workbench.results import (
 )
 from tests.workbench.test_manifest import MANIFEST
 
-FRAME = pd.DataFrame({"k": ["007", "b"], "n": [1, 2]})
+FRAME = pd.DataFrame({"n": [1, 2], "k": ["007", "b"]})  # not in the manifest's sorted order
 
 
 def make_run(results, entry, day, sha="3fa9c1d2" * 8, **changes):

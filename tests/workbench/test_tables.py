@@ -128,5 +128,13 @@ def test_a_file_that_is_not_the_saved_table_is_refused(tmp_path):
     path.write_text("a,b\nx,1\n")
     with pytest.raises(InputError, match="not the table that was saved"):
         from_csv(path, {"a": "int", "b": "int"})
-    with pytest.raises(InputError, match="its columns are not b, a"):
-        from_csv(path, {"b": "int", "a": "str"})
+    with pytest.raises(InputError, match="its columns are not c, a"):
+        from_csv(path, {"c": "int", "a": "str"})
+
+
+def test_kinds_may_come_in_another_order_than_the_columns(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("b,a\n007,1\n")
+    frame = from_csv(path, {"a": "int", "b": "str"})
+    assert frame.to_dict("list") == {"b": ["007"], "a": [1]}
+    assert list(frame.columns) == ["b", "a"]
