@@ -90,23 +90,24 @@ def load_claims(path: str | Path = CLAIMS) -> list[Claim]:
     return claims
 
 
-def stated(claim: str) -> Any:
-    """The value of one claim, for a chart that marks it.
+def stated(claim: str, claims: Iterable[Claim] | None = None) -> Any:
+    """The value of one claim, for a chart that marks it; without `claims`, those of CLAIMS.
 
     Raises:
         UsageError: no claim has this id.
     """
-    for known in load_claims():
+    for known in load_claims() if claims is None else claims:
         if known.id == claim:
             return known.value
-    raise UsageError(f"no claim {claim!r} in {CLAIMS}")
+    raise UsageError(f"no claim has the id {claim!r}")
 
 
 def check(experiment: str, tables: Tables, claims: Iterable[Claim] | None = None) -> pd.DataFrame:
     """The claims that are measured in `experiment`, against the tables of one run of it.
 
-    For a notebook's own cell: `check("tool_mutations", {"mutations": mutations})`.
-    Columns as `compare`.
+    For a notebook's own cell: `check("tool_mutations", {"mutations": mutations}, claims)`, with
+    `claims = load_claims(figures)`, where `figures` is a `Path` parameter, so that a run is done
+    again when the file has changed. Without `claims`, those of CLAIMS. Columns as `compare`.
     """
     known = load_claims() if claims is None else claims
     own = [c for c in known if c.measured_in and c.measured_in.experiment == experiment]

@@ -54,14 +54,18 @@ def over_seeds(
     return pd.DataFrame(rows, columns=["seed", "core", "strategy", *READINGS])
 
 
+def by_reading(seeds: pd.DataFrame) -> pd.DataFrame:
+    """`over_seeds` with a row for each reading: columns seed, core, strategy, same_as, kept."""
+    return seeds.melt(["seed", "core", "strategy"], list(READINGS), "same_as", "kept")
+
+
 def distribution(seeds: pd.DataFrame, stated: int) -> pd.DataFrame:
     """How the kept turns spread over seeds: a row for each core, strategy and reading.
 
     Columns: core; strategy; same_as; least, p5, median, mean, p95, most (turns); as_stated (% of
     the seeds that keep exactly `stated` turns, the document's figure).
     """
-    long = seeds.melt(["seed", "core", "strategy"], list(READINGS), "same_as", "kept")
-    groups = long.groupby(["core", "strategy", "same_as"], sort=False)["kept"]
+    groups = by_reading(seeds).groupby(["core", "strategy", "same_as"], sort=False)["kept"]
     return groups.agg(
         least="min",
         p5=lambda kept: kept.quantile(0.05),
@@ -71,6 +75,25 @@ def distribution(seeds: pd.DataFrame, stated: int) -> pd.DataFrame:
         most="max",
         as_stated=lambda kept: 100 * (kept == stated).mean(),
     ).reset_index()
+
+
+def conclusion(table: pd.DataFrame, stated: int) -> str:
+    """What the table of `distribution` says of A's given core, in sentences (Markdown)."""
+    rows = table[(table["core"] == "given") & (table["strategy"] == "A")]
+    lines = [
+        f"- Held against the {row.same_as}, A keeps its core in {row.least} to {row.most} turns, "
+        f"half of the draws at most {row.median:g}. The document's {stated} comes out in "
+        f"**{row.as_stated:.1f} %** of the draws."
+        for row in rows.itertuples()
+    ]
+    never = rows[(rows["least"] > stated) | (rows["most"] < stated)]["same_as"]
+    if len(never):
+        lines.append(
+            f"- Held against the {' and the '.join(never)}, no draw comes to {stated}: the "
+            "document must mean another reading. (A turn without an operation always equals the "
+            "turn before it.)"
+        )
+    return "\n".join(lines)
 
 
 def guard(tools: Sequence[Tool], core: int = 3) -> pd.DataFrame:

@@ -158,5 +158,6 @@ def test_a_chart_can_mark_what_is_stated():
     assert (
         stated("reg-session-b") == next(c for c in load_claims() if c.id == "reg-session-b").value
     )
-    with pytest.raises(UsageError, match="no claim 'reg-nothing'"):
+    with pytest.raises(UsageError, match="no claim has the id 'reg-nothing'"):
         stated("reg-nothing")
+    assert stated("id", [claim(5)]) == 5

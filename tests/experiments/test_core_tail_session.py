@@ -5,7 +5,8 @@ import pytest
 from ctxlab import project, read_tools
 from ctxlab.errors import UsageError
 from ctxlab.experiments.claims import check
-from ctxlab.experiments.core_tail_seeds import distribution, guard, over_seeds
+from ctxlab.experiments.core_tail_seeds import by_reading, distribution, guard, over_seeds
+from ctxlab.experiments.core_tail_seeds import conclusion as drawn_conclusion
 from ctxlab.experiments.core_tail_session import (
     READINGS,
     Operations,
@@ -177,3 +178,17 @@ def test_the_conclusion_says_what_was_measured(turns):
     told = conclusion(strategies(turns, TOOLSET), turns)
     assert "0 of 40" in told
     assert "40 of 40" in told
+
+
+def test_the_conclusion_names_the_reading_that_cannot_be_meant():
+    table = distribution(over_seeds(TOOLSET, Operations(), range(25)), 1)
+    told = drawn_conclusion(table, 1)
+    assert "Held against the previous turn, no draw comes to 1" in told
+    assert "no draw" not in drawn_conclusion(table[table["same_as"] == "first turn"], 1)
+
+
+def test_readings_stand_in_rows_of_their_own():
+    seeds = over_seeds(TOOLSET, SMALL, [1])
+    long = by_reading(seeds)
+    assert len(long) == len(seeds) * len(READINGS)
+    assert long["kept"].sum() == seeds[list(READINGS)].to_numpy().sum()
