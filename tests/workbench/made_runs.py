@@ -41,7 +41,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0 L
 
 
 def markdown(source: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": "m", "metadata": {}, "source": source}
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
 def code(
@@ -49,7 +49,6 @@ def code(
 ) -> dict[str, Any]:
     return {
         "cell_type": "code",
-        "id": "c",
         "metadata": {"tags": list(tags)},
         "source": source,
         "execution_count": count,
@@ -81,7 +80,8 @@ def made(
     """A run directory with a notebook of these cells and a manifest that differs as told."""
     folder = results / entry / run_id
     folder.mkdir(parents=True)
-    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells)}
+    named = [cell | {"id": f"cell-{at}"} for at, cell in enumerate(map(dict, cells))]
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": named}
     (folder / "notebook.ipynb").write_text(json.dumps(content))
     told = MANIFEST | {"entry": entry, "run_id": run_id} | manifest
     (folder / "manifest.json").write_text(json.dumps(told, sort_keys=True))

@@ -27,7 +27,7 @@
   if (contents && matchMedia("(max-width: 70rem)").matches) contents.open = false;
   addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("details[data-print]")) part.open = true; });
 
-  const bare = (cell) => cell.textContent.trim();
+  const bare = (cell) => (cell.dataset.sort ?? cell.textContent).trim();
   const number = (text) => {
     const plain = text.replace(/[\u2212]/g, "-").replace(/[,$%×\s]/g, "");
     if (/^-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain)) return Number(plain);

@@ -1,0 +1,199 @@
+"""What the index shows of an entry: the newest run, its picture, its figures, what changed."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ctxlab.workbench.changes import Change, Verdict, input_changes, part, table_changes
+from ctxlab.workbench.index.seen import Entry, Seen
+from ctxlab.workbench.pages import words
+from ctxlab.workbench.report import vector
+from ctxlab.workbench.report.text import visible
+
+_TITLE = re.compile(rb"<title>([^<]{1,400})</title>")
+_FIRST_CHART = re.compile(rb'<figure class="chart" id="chart-([a-z0-9_-]{1,64})">')
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?", re.IGNORECASE)
+_LARGEST_CHART = 400_000
+_FIGURES = 4
+
+
+@dataclass(frozen=True)
+class Held:
+    """The newest run held against an earlier one: inputs and tables that moved.
+
+    The comparison's verdicts, row by row, will stand beside `tables`.
+    """
+
+    against: str
+    """Such as `the run before`."""
+    since: str
+    link: str
+    """The earlier run's directory; empty where it has none of its own."""
+    inputs: list[Change]
+    tables: dict[str, Verdict]
+
+    @property
+    def moved(self) -> list[tuple[str, str]]:
+        """Tables that are not what they were."""
+        return [(name, verdict) for name, verdict in self.tables.items() if verdict != "same"]
+
+    @property
+    def same(self) -> int:
+        """How many tables are byte for byte what they were."""
+        return len(self.tables) - len(self.moved)
+
+
+@dataclass(frozen=True)
+class Card:
+    """An entry on the page."""
+
+    entry: Entry
+    title: str
+    newest: Seen
+    report: str
+    """Of the newest run, relative to the results directory; its directory without one."""
+    picture: Markup
+    picture_of: str
+    """When the picture is an earlier run's: its time."""
+    figures: list[tuple[str, str]]
+    tables: list[tuple[str, str, str]]
+    """Name, link and rows."""
+    held: list[Held]
+    older: list[tuple[Seen, str]]
+    """Earlier runs and where their reports are."""
+
+
+def card(entry: Entry, results: Path) -> Card:
+    """An entry as the page shows it; whatever cannot be read is left out."""
+    newest, shown = entry.newest, entry.succeeded or entry.newest
+    source = _head(results / shown.place / "report.html")
+    tables = part(newest.manifest, "tables")
+    return Card(
+        entry=entry,
+        title=_title(source) or entry.name.replace("_", " "),
+        newest=newest,
+        report=_report(results, newest),
+        picture=_picture(results / shown.place, shown, source),
+        picture_of=words.when(shown.started) if shown is not newest else "",
+        figures=_figures(results / newest.place, tables),
+        tables=[_table(newest, name, table) for name, table in tables.items()],
+        held=list(_held(entry)),
+        older=[(run, _report(results, run)) for run in entry.runs[1:]],
+    )
+
+
+def _held(entry: Entry) -> list[Held]:
+    newest, earlier = entry.newest, entry.runs[1:2]
+    held = [_against("the run before", run.manifest, newest, f"{run.place}/") for run in earlier]
+    if entry.baseline and entry.baseline.get("run_id") != newest.run_id:
+        held.append(_against("the baseline", entry.baseline, newest, ""))
+    return held
+
+
+def _against(against: str, before: Mapping[str, Any], newest: Seen, link: str) -> Held:
+    both = part(before, "tables") and part(newest.manifest, "tables")
+    return Held(
+        against,
+        words.when(before.get("started")),
+        link,
+        input_changes(before, newest.manifest),
+        table_changes(before, newest.manifest) if both else {},
+    )
+
+
+def _head(report: Path) -> bytes:
+    """A report's text, for its title and its first chart; empty where there is none."""
+    try:
+        with report.open("rb") as file:
+            return file.read(_LARGEST_CHART)
+    except OSError:
+        return b""
+
+
+def _title(source: bytes) -> str:
+    found = _TITLE.search(source)
+    return visible(unescape(found[1].decode(errors="replace"))).strip() if found else ""
+
+
+def _picture(folder: Path, run: Seen, source: bytes) -> Markup:
+    """The first chart of the report, else the first that was recorded."""
+    charts = {
+        name: chart
+        for name, chart in part(run.manifest, "charts").items()
+        if isinstance(chart, Mapping)
+    }
+    first = _FIRST_CHART.search(source)
+    names = [first[1].decode()] if first else []
+    for name in [*names, *charts]:
+        picture = _chart(folder, charts.get(name, {}), f"{run.entry}-{run.run_id}-")
+        if picture:
+            return picture
+    return Markup()
+
+
+def _chart(folder: Path, chart: Mapping[str, Any], ids: str) -> Markup:
+    path, alt = str(chart.get("path") or ""), str(chart.get("alt") or "")
+    if not path or path != Path(path).name:
+        return Markup()
+    try:
+        if (folder / path).stat().st_size > _LARGEST_CHART:
+            return Markup()
+        return vector.cleaned((folder / path).read_text(encoding="utf-8"), alt, ids)
+    except (OSError, ValueError):
+        return Markup()
+
+
+def _figures(folder: Path, tables: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The compared columns of the first table that is a single row: a run's own summary."""
+    for table in tables.values():
+        if isinstance(table, Mapping) and table.get("rows") == 1:
+            row = _row(folder, str(table.get("path") or ""))
+            found = [(name, row[name]) for name in part(table, "metrics") if row.get(name)]
+            if found:
+                return [(name.replace("_", " "), _told(value)) for name, value in found[:_FIGURES]]
+    return []
+
+
+def _row(folder: Path, path: str) -> dict[str, str]:
+    if not path or path != Path(path).name:
+        return {}
+    try:
+        with (folder / path).open(encoding="utf-8", newline="") as file:
+            return next(csv.DictReader(file), {})
+    except (OSError, ValueError, csv.Error):
+        return {}
+
+
+def _told(value: str) -> str:
+    """A figure as people read it.
+
+    >>> _told("1234567"), _told("0.333333333"), _told("kept")
+    ('1,234,567', '0.333', 'kept')
+    """
+    if not _NUMBER.fullmatch(value):
+        return visible(value)[:40]
+    if value.lstrip("-").isdigit():
+        return f"{int(value[:30]):,}".replace("-", "−")
+    number = float(value)
+    return (f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}").replace("-", "−")  # noqa: PLR2004
+
+
+def _table(run: Seen, name: str, table: object) -> tuple[str, str, str]:
+    rows = table.get("rows") if isinstance(table, Mapping) else None
+    path = table.get("path") if isinstance(table, Mapping) else None
+    well = isinstance(path, str) and path == Path(path).name
+    link = f"{run.place}/{path}" if well else ""
+    return name, link, f"{rows:,} rows" if isinstance(rows, int) and rows != 1 else ""
+
+
+def _report(results: Path, run: Seen) -> str:
+    report = f"{run.place}/report.html"
+    return report if (results / report).exists() else f"{run.place}/"
