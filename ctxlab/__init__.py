@@ -20,7 +20,8 @@ _MODULES = {
     "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",
-    "loading": "McpServer ServerTools join_tools list_many list_tools read_servers",
+    "loading": "Bm25ToolSearch LoadingPlan McpServer RegexToolSearch ServerTools join_tools "
+    "list_many list_tools plan_loading read_servers",
     "tools": "SearchResult Toolset largest_remainder render search workspace_tools",
     "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule load_table run_notebook",

@@ -35,7 +35,8 @@ def simulated_client(
         cache: its cache; a new one by default. Clients may share one.
         replies: what the model says: a list in order, a function of the request, or None for an
             echo. A reply is a text or content blocks (`tool_call` makes a call).
-        server_tool: answers `server_tool_use` blocks in replies, for tools that the API runs.
+        server_tool: answers `server_tool_use` blocks in replies, for tools that the API runs; by
+            default tool searches are answered (`ctxlab.cache.tool_search`), others left alone.
     """
     import anthropic  # noqa: PLC0415  2 s that a command without a client should not pay
     import httpx2  # noqa: PLC0415  comes with it

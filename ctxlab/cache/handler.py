@@ -50,7 +50,8 @@ class MessagesHandler:
     Args:
         cache: the cache; by default one with the dated table's rules and this machine's clock.
         replies: a function from request to reply, or replies in order; an echo by default.
-        server_tool: answers the `server_tool_use` blocks of a reply; None leaves them alone.
+        server_tool: answers the `server_tool_use` blocks of a reply; None answers tool searches
+            and leaves the others alone.
     """
 
     def __init__(

@@ -18,6 +18,7 @@ from typing import Any
 
 from ctxlab import tokens
 from ctxlab.cache.estimate import estimate
+from ctxlab.cache.tool_search import answer_search, is_search
 from ctxlab.errors import InvalidRequest
 
 Blocks = list[dict[str, Any]]
@@ -88,21 +89,26 @@ class Replier:
             return [], "max_tokens", 0
         reply = self._reply(request)
         plain = [{"type": "text", "text": reply}] if isinstance(reply, str) else reply
-        blocks = [done for block in plain for done in self._complete(block, request)]
+        answered = {block.get("tool_use_id") for block in plain}
+        blocks = [done for block in plain for done in self._complete(block, request, answered)]
         spent = sum(map(_written, blocks))
         if limit is not None and spent > limit:
             return _cut(blocks, limit), "max_tokens", limit
         called = any(block["type"] == "tool_use" for block in blocks)
         return blocks, "tool_use" if called else "end_turn", max(1, spent)
 
-    def _complete(self, block: Mapping[str, Any], request: Mapping[str, Any]) -> Blocks:
+    def _complete(
+        self, block: Mapping[str, Any], request: Mapping[str, Any], answered: set[Any]
+    ) -> Blocks:
+        """The block with an id, and behind a server tool's call its result."""
         prefix = _ID_PREFIXES.get(str(block.get("type")))
         done = dict(block)
         if prefix and "id" not in done:
             done = {"type": done["type"], "id": f"{prefix}_simulated_{next(self._ids):06d}", **done}
-        if block.get("type") == "server_tool_use" and self._server_tool is not None:
-            return [done, dict(self._server_tool(request, done))]
-        return [done]
+        if block.get("type") != "server_tool_use" or done["id"] in answered:
+            return [done]
+        answer = self._server_tool or (answer_search if is_search(done) else None)
+        return [done, dict(answer(request, done))] if answer else [done]
 
 
 def _written(block: Mapping[str, Any]) -> int:
