@@ -24,7 +24,7 @@ _MODULES = {
     "list_many list_tools plan_loading read_servers",
     "tools": "SearchResult Toolset largest_remainder render search workspace_tools",
     "sessions": "ToolOperation ToolOperations tool_operations",
-    "workbench": "Record Rule load_table run_notebook",
+    "workbench": "Record Rule load_table run_batch run_notebook",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

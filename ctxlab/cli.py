@@ -31,6 +31,113 @@ def _root() -> None:
     """Measure what an LLM agent's tools do to its context."""
 
 
+_RESULTS = typer.Option(None, help="where runs are kept; by default results/ of the project")
+_ENGINE = typer.Option("ordinary", help="how kernels are started")
+_TIMEOUT = typer.Option(None, help="seconds that a whole run may take")
+_FORCE = typer.Option(False, "--force", help="run even what succeeded before with the same inputs")
+_JSON = typer.Option(False, "--json", help="print the outcomes as JSON")
+
+
+@app.command("run")
+def _run(
+    notebook: Path = typer.Argument(help="the notebook"),
+    parameters: list[str] = typer.Option(
+        None, "-p", "--parameter", metavar="NAME=VALUE", help="text as written, the rest is JSON"
+    ),
+    look: bool = typer.Option(False, "--list", help="say which parameters there are, run nothing"),
+    entry: str = typer.Option(None, help="by default the notebook's name without its number"),
+    needs: list[str] = typer.Option(
+        None, metavar="ENTRY", help="whose newest tables it reads; by default as plan.toml says"
+    ),
+    results: Path = _RESULTS,
+    force: bool = _FORCE,
+    timeout: float = _TIMEOUT,
+    engine: str = _ENGINE,
+    as_json: bool = _JSON,
+) -> None:
+    """Run one notebook into a directory of its own under results/.
+
+    Exit code 1: it failed; the run is kept. 2: the notebook or a parameter is wrong; nothing ran.
+
+    Example: ctxlab run notebooks/01_tool_mutations.ipynb -p toolset=my_tools.json
+    """
+    from ctxlab.workbench import command, telling
+
+    read, passed = command.read(notebook, parameters or ())
+    if look:
+        typer.echo(telling.parameters_text(read.parameters))
+        return
+    with command.ended_by_signals():
+        outcome = command.run(
+            read, passed, entry=entry, needs=needs or None, results=results,
+            force=force, timeout=timeout, engine=engine,
+        )  # fmt: skip
+    typer.echo(telling.outcomes_json([outcome]) if as_json else telling.outcomes_text([outcome]))
+    raise typer.Exit(0 if outcome.well else 1)
+
+
+@app.command("batch")
+def _batch(
+    plan: Path = typer.Argument(None, help="by default notebooks/plan.toml of the project"),
+    results: Path = _RESULTS,
+    jobs: int = typer.Option(None, help="runs at a time; by default one a processor"),
+    force: bool = _FORCE,
+    timeout: float = _TIMEOUT,
+    engine: str = _ENGINE,
+    as_json: bool = _JSON,
+) -> None:
+    """Run every notebook of a plan that did not succeed before with the same inputs.
+
+    Exit code 1: a run failed, the others went on; 2: the plan or a parameter is wrong, nothing ran;
+    75: another batch is running over the same results.
+
+    Example: ctxlab batch notebooks/plan.toml --jobs 2
+    """
+    from ctxlab.workbench import command, telling
+
+    with command.ended_by_signals():
+        outcomes = command.batch(
+            plan, results=results, jobs=jobs, force=force, timeout=timeout, engine=engine
+        )
+    typer.echo(telling.outcomes_json(outcomes) if as_json else telling.outcomes_text(outcomes))
+    raise typer.Exit(0 if all(outcome.well for outcome in outcomes) else 1)
+
+
+@app.command("list")
+def _list(
+    entry: str = typer.Argument(None, help="whose runs; by default each entry's newest"),
+    results: Path = _RESULTS,
+    as_json: bool = typer.Option(False, "--json", help="print them as JSON"),
+) -> None:
+    """List entries with their newest runs, or the runs of one entry.
+
+    Example: ctxlab list tool_mutations --json
+    """
+    import json
+
+    from ctxlab import project
+    from ctxlab.workbench import telling
+
+    folder = results or project.results_dir()
+    rows = telling.runs_rows(entry, folder) if entry else telling.entries_rows(folder)
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        typer.echo(telling.rows_text(rows) if rows else f"no runs in {folder}")
+
+
+@app.command("report")
+def _report(results: Path = _RESULTS) -> None:
+    """Rebuild results/index.html, the gallery of entries and runs.
+
+    Example: ctxlab report
+    """
+    from ctxlab import project
+    from ctxlab.workbench import index
+
+    typer.echo(index.write_index(results or project.results_dir()))
+
+
 @app.command("data")
 def _data(
     names: list[str] = typer.Argument(

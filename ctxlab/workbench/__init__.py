@@ -13,12 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ctxlab.workbench.batch import run_batch as run_batch
     from ctxlab.workbench.record import Record as Record
     from ctxlab.workbench.results import load_table as load_table
     from ctxlab.workbench.rules import Rule as Rule
     from ctxlab.workbench.run import run_notebook as run_notebook
 
 _MODULES = {
+    "batch": "run_batch",
     "record": "Record",
     "results": "load_table",
     "rules": "Rule",

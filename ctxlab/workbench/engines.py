@@ -33,7 +33,7 @@ def checked_engine(name: str) -> str:
 
 def register(name: str) -> str:
     """Import the engine; the name under which papermill now knows it."""
-    from papermill.engines import papermill_engines  # noqa: PLC0415  2 s: when something runs
+    from papermill.engines import papermill_engines  # noqa: PLC0415  1 s: when something runs
 
     module, kind = ENGINES[checked_engine(name)].split(":")
     papermill_engines.register(f"ctxlab-{name}", getattr(import_module(module), kind))

@@ -1,6 +1,6 @@
 """One notebook through one kernel: the executed notebook, and why it failed if it did.
 
-Importing this module imports papermill (2 s): `run` does so when something runs.
+Importing this module imports papermill (1 s): `run` does so when something runs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ctxlab.workbench import light_jsonschema  # noqa: F401  before nbformat imports jsonschema
+
+# isort: split
 import nbformat
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.engines import papermill_engines
@@ -72,6 +75,11 @@ def execute(  # noqa: PLR0913  what a run is told
         log.block("the kernel process said:", output.decode(errors="replace"))
     failure = _failure(notebook, begun, raised, session, timeout)
     return Executed(notebook, failure)
+
+
+def unfinished(job: Prepared, failure: Failure) -> Executed:
+    """The notebook as it was, for a run of which nothing came back."""
+    return Executed(nbformat.reads(job.notebook.text, as_version=4), failure)
 
 
 def _with_parameters(job: Prepared, folder: Path) -> Any:

@@ -4,7 +4,7 @@ Beyond papermill: this interpreter's kernel whatever kernelspec a user installed
 folder of their own (ports can race), no start-up files and no history of the user, one time limit
 for the whole run, and an end of the kernel and all its children however the run ends.
 
-Importing this module imports papermill (2 s): `run` does so when something runs.
+Importing this module imports papermill (1 s): `run` does so when something runs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from ctxlab.workbench import light_jsonschema  # noqa: F401  before nbformat imports jsonschema
+
+# isort: split
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient

@@ -27,6 +27,7 @@ def end_with_parent() -> None:
 def main() -> None:
     """Start the kernel that the arguments describe."""
     end_with_parent()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # a batch's workers hold it
     del sys.path[0]  # `-m` put the working directory there
     from ipykernel import kernelapp  # noqa: PLC0415  the parent may die during the import, too
 

@@ -20,7 +20,7 @@ class Outcome:
     status: Literal["succeeded", "failed", "skipped", "not run"]
     """Skipped: the same inputs succeeded before. Not run: what it needs failed."""
     seconds: float = 0
-    """Wall time of the run, kernel and report included; 0 where nothing ran."""
+    """From before the kernel's start until after its end; 0 where nothing ran."""
     path: Path | None = None
     """The run directory; of a skipped entry the earlier run's; None where there is none."""
     error: Failure | None = None

@@ -41,29 +41,29 @@ class Prepared:
         return self.parameters.get("live") is True
 
 
-def prepare(  # noqa: PLR0913  a run has as many inputs as it has
+def prepare(
     notebook: str | Path | Notebook,
     passed: Mapping[str, Any],
     *,
     entry: str | None = None,
-    needs: Sequence[str] = (),
-    results: Path | None = None,
+    needs: Sequence[Run] = (),
     known: identity.Contents | None = None,
 ) -> Prepared:
     """Check a notebook and its parameters, and tell what run it would be.
 
+    `needs` are the runs whose tables it reads; `known` remembers what was hashed already.
+
     Raises:
         InputError: the notebook or what a path names cannot be read.
-        UsageError: a parameter or entry is wrong, or a needed entry has no successful run.
+        UsageError: a parameter or the entry is wrong.
     """
     read = notebook if isinstance(notebook, Notebook) else read_notebook(notebook)
     typed = check_values(read.parameters, passed)
     parameters = effective(read.parameters, typed)
     data = identity.data(read, parameters, known)
-    needed = {name: _newest(name, results) for name in sorted(set(needs))}
     tables = {
-        name: {table: each.sha256 for table, each in run.manifest.tables.items()}
-        for name, run in needed.items()
+        run.entry: {name: table.sha256 for name, table in run.manifest.tables.items()}
+        for run in needs
     }
     return Prepared(
         checked_entry(entry) if entry else default_entry(read.path),
@@ -71,12 +71,17 @@ def prepare(  # noqa: PLR0913  a run has as many inputs as it has
         typed,
         parameters,
         data,
-        {name: run.path for name, run in needed.items()},
+        {run.entry: run.path for run in needs},
         identity.inputs_sha256(read, parameters, data, tables),
     )
 
 
-def _newest(entry: str, results: Path | None) -> Run:
+def needed_run(entry: str, results: Path | None = None) -> Run:
+    """The newest successful run of an entry that is needed.
+
+    Raises:
+        UsageError: there is none.
+    """
     run = newest_successful(entry, results)
     if run is None:
         raise UsageError(f"there is no successful run of the needed entry {entry!r}")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +21,9 @@ from ctxlab.workbench import engines, manifest, rundir
 from ctxlab.workbench.environment import environment, git, machine
 from ctxlab.workbench.manifest import Failure, Manifest
 from ctxlab.workbench.masking import masked, masked_json
+from ctxlab.workbench.notebook import Notebook
 from ctxlab.workbench.outcome import REPORT, Outcome, skipped
-from ctxlab.workbench.prepare import Prepared, done_before, prepare
+from ctxlab.workbench.prepare import Prepared, done_before, needed_run, prepare
 from ctxlab.workbench.record import SIDECAR, UNFINISHED
 from ctxlab.workbench.runlog import RunLog
 
@@ -45,7 +47,7 @@ class _Recorded:
 
 
 def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
-    notebook: str | Path,
+    notebook: str | Path | Notebook,
     parameters: Mapping[str, Any] | None = None,
     *,
     entry: str | None = None,
@@ -61,7 +63,7 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
     A notebook that fails is an outcome, no exception: its run is kept.
 
     Args:
-        notebook: the .ipynb file.
+        notebook: the .ipynb file, or what was read of it.
         parameters: name → value; the others keep their defaults. Relative paths count from the
             project's root.
         entry: by default the notebook's name without its number.
@@ -81,7 +83,8 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
     engines.checked_engine(engine)
     if timeout is not None and timeout <= 0:
         raise UsageError(f"a time limit is more than 0 seconds, not {timeout:g}")
-    job = prepare(notebook, parameters or {}, entry=entry, needs=needs, results=folder)
+    runs = [needed_run(need, folder) for need in dict.fromkeys(needs)]
+    job = prepare(notebook, parameters or {}, entry=entry, needs=runs)
     before = None if force else done_before(job, folder)
     if before:
         return skipped(before)
@@ -97,29 +100,58 @@ def execute(
     on_cell: Callable[[int, int], object] | None = None,
 ) -> Outcome:
     """Run what was prepared; see `run_notebook`."""
-    from ctxlab.workbench import execution, kernel  # noqa: PLC0415  papermill: 2 s
+    from ctxlab.workbench import execution, kernel  # noqa: PLC0415  papermill: 1 s
 
     kernel.check_kernel(job.notebook.kernel)
     started, clock = datetime.now(UTC), time.monotonic()
+    with _saving(job), rundir.writing(results, job.entry, started, job.inputs_sha256) as run:
+        log = RunLog(run.path)
+        executed = execution.execute(
+            job, run.path, results, log,
+            engine=engine, timeout=timeout, on_cell=_noting(run.path, on_cell),
+        )  # fmt: skip
+        seconds = round(time.monotonic() - clock, 3)
+        return _keep(job, run, executed, log, (started, seconds))
+
+
+def keep_failure(job: Prepared, results: Path, failure: Failure) -> Outcome:
+    """Keep a run that never came back, with its notebook as it was.
+
+    Raises:
+        RunFailed: it could not be saved.
+    """
+    from ctxlab.workbench import execution  # noqa: PLC0415  papermill: 1 s
+
+    started = datetime.now(UTC)
+    with _saving(job), rundir.writing(results, job.entry, started, job.inputs_sha256) as run:
+        executed = execution.unfinished(job, failure)
+        return _keep(job, run, executed, RunLog(run.path), (started, 0.0))
+
+
+@contextmanager
+def _saving(job: Prepared) -> Iterator[None]:
     try:
-        with rundir.writing(results, job.entry, started, job.inputs_sha256) as run:
-            log = RunLog(run.path)
-            executed = execution.execute(
-                job, run.path, results, log,
-                engine=engine, timeout=timeout, on_cell=_noting(run.path, on_cell),
-            )  # fmt: skip
-            recorded, failure = _recorded(run.path, executed.failure)
-            seconds = round(time.monotonic() - clock, 3)
-            ran = (run.run_id, started, seconds)
-            told = _manifest(job, ran, recorded, failure)
-            _write(run, executed, told, log)
-            path = run.keep()
+        yield
     except OSError as error:
         why = error.strerror or error
         raise RunFailed(
             f"{job.entry}: the run could not be saved, none of it is kept: {why}"
         ) from None
-    return Outcome(job.entry, told.status, seconds, path, failure, _told(failure))
+
+
+def _keep(
+    job: Prepared,
+    run: rundir.RunDirectory,
+    executed: Executed,
+    log: RunLog,
+    timing: tuple[datetime, float],
+) -> Outcome:
+    """Write everything but the tables and charts, which the notebook wrote, and move it there."""
+    recorded, failure = _recorded(run.path, executed.failure)
+    told = _manifest(job, (run.run_id, *timing), recorded, failure)
+    _write(run, executed, told, log)
+    path = run.keep()
+    return Outcome(job.entry, told.status, told.seconds, path, failure, _told(failure))
 
 
 def _noting(
@@ -188,7 +220,6 @@ def _manifest(
 
 
 def _write(run: rundir.RunDirectory, executed: Executed, told: Manifest, log: RunLog) -> None:
-    """Everything but the tables and charts, which the notebook wrote."""
     unfinished = run.path.glob(f".*{UNFINISHED}")
     for leftover in (run.path / SIDECAR, run.path / PROGRESS, *unfinished):
         leftover.unlink(missing_ok=True)

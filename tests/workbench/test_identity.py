@@ -2,7 +2,7 @@ import pytest
 
 from ctxlab.errors import UsageError
 from ctxlab.workbench import identity
-from ctxlab.workbench.prepare import prepare
+from ctxlab.workbench.prepare import needed_run, prepare
 from tests.workbench.fixtures import PARAMETERS, notebook
 from tests.workbench.test_results import FAILED, make_run
 
@@ -50,7 +50,7 @@ def test_the_tables_of_needed_entries_count(root):
     results = root / "results"
 
     def with_need():
-        return prepare(root / "01_x.ipynb", {}, needs=["a"], results=results).inputs_sha256
+        return prepare(root / "01_x.ipynb", {}, needs=[needed_run("a", results)]).inputs_sha256
 
     with pytest.raises(UsageError, match="no successful run of the needed entry 'a'"):
         with_need()

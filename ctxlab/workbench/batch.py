@@ -1,0 +1,269 @@
+"""Run a plan: each step when what it needs is there, several at a time, whatever becomes of others.
+
+The work is done by any `concurrent.futures.Executor`; by default by processes of our own, see
+`workers`. Runs go to `results/`, so its processes must see the same directory as this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ctxlab import project
+from ctxlab.errors import CtxlabError, InputError, UsageError
+from ctxlab.workbench import engines, run
+from ctxlab.workbench.environment import cpus
+from ctxlab.workbench.identity import Contents
+from ctxlab.workbench.lock import batch_lock
+from ctxlab.workbench.manifest import Failure
+from ctxlab.workbench.notebook import Notebook, read_notebook
+from ctxlab.workbench.order import by_urgency
+from ctxlab.workbench.outcome import Outcome, skipped
+from ctxlab.workbench.parameters import check_values, effective
+from ctxlab.workbench.plan import Plan, Step, read_plan
+from ctxlab.workbench.prepare import Prepared, done_before, prepare
+from ctxlab.workbench.results import Run, newest
+from ctxlab.workbench.rundir import clean_stale
+from ctxlab.workbench.watch import Watch
+from ctxlab.workbench.workers import Workers, work
+
+_LOOK_SECONDS = 0.25
+_ATTEMPTS = 2
+
+
+class _Pool(Protocol):
+    def executor(self) -> Executor: ...
+    def renew(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+class _Given:
+    """An executor of the caller's: it is neither renewed nor ended by us."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def executor(self) -> Executor:
+        return self._executor
+
+    def renew(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+def run_batch(  # noqa: PLR0913  a batch has as many options as it has
+    plan: str | Path | Plan,
+    *,
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    results: str | Path | None = None,
+    engine: str = engines.DEFAULT,
+    timeout: float | None = None,
+    force: bool = False,
+    watch: Watch | None = None,
+) -> list[Outcome]:
+    """Run every step of a plan whose inputs did not succeed before; outcomes in the plan's order.
+
+    A run that fails stops no other; those that need it are not run. A worker that is killed costs
+    its run another start, the batch nothing.
+
+    Args:
+        plan: the file, or a plan that was read.
+        jobs: how many at a time; by default as many as there are processors.
+        executor: where they run, instead of processes of our own; its workers must be able to
+            import ctxlab and to write the results.
+        results: by default `results/` of the project.
+        engine: one of `engines.ENGINES`.
+        timeout: seconds for each run.
+        force: run everything, whatever succeeded before.
+        watch: is told what happens.
+
+    Raises:
+        InputError, UsageError: the plan, a notebook or a parameter is wrong: nothing has run.
+        Locked: another batch is running over the same results.
+    """
+    read = plan if isinstance(plan, Plan) else read_plan(plan)
+    engines.checked_engine(engine)
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"at least 1 run at a time, not {jobs}")
+    notebooks = _checked(read)
+    at_a_time = min(jobs or cpus(), len(read.steps))
+    folder = Path(results).resolve() if results else project.results_dir()
+    pool = _Given(executor) if executor else Workers(at_a_time)
+    with batch_lock(folder):
+        clean_stale(folder)
+        options = {"engine": engine, "timeout": timeout}
+        batch = _Batch(read, notebooks, folder, pool, at_a_time, options, force, watch or Watch())
+        try:
+            return batch.run()
+        finally:
+            pool.stop()
+            clean_stale(folder)  # of workers that were killed
+
+
+def _checked(plan: Plan) -> dict[str, Notebook]:
+    """Every step's notebook, once it and the step's parameters are found right."""
+    notebooks = {}
+    for step in plan.steps:
+        try:
+            notebook = read_notebook(step.notebook)
+            effective(notebook.parameters, check_values(notebook.parameters, step.parameters))
+        except CtxlabError as error:
+            raise InputError(str(error), path=plan.path, place=step.place) from None
+        notebooks[step.entry] = notebook
+    return notebooks
+
+
+@dataclass
+class _Batch:
+    """A plan being run."""
+
+    plan: Plan
+    notebooks: dict[str, Notebook]
+    results: Path
+    pool: _Pool
+    at_a_time: int
+    options: Mapping[str, Any]
+    force: bool
+    watch: Watch
+
+    def __post_init__(self) -> None:
+        steps = {step.entry: step for step in self.plan.steps}
+        order = by_urgency(self.plan.steps, _seconds(self.results, steps))
+        self.waiting = {entry: steps[entry] for entry in order}
+        self.running: dict[Future[Outcome], Prepared] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self.again: list[Prepared] = []
+        """Whose worker died, maybe through them: they run alone."""
+        self.attempts: dict[str, int] = {}
+        self.hashed: Contents = {}
+
+    def run(self) -> list[Outcome]:
+        """Until every step has its outcome."""
+        while self.waiting or self.again or self.running:
+            self._start()
+            if not self.running:
+                continue
+            done, _ = wait(self.running, _LOOK_SECONDS, FIRST_COMPLETED)
+            self._finish(done)
+            if not done:
+                self.watch.looks(dict(self._cells()))
+        return [self.outcomes[step.entry] for step in self.plan.steps]
+
+    def _start(self) -> None:
+        """Start what can start, as far as there is room; settle what need not or cannot."""
+        if self.again:
+            if not self.running:
+                self._submit(self.again.pop(0))
+            return
+        for entry, step in list(self.waiting.items()):
+            if len(self.running) >= self.at_a_time or self.again:
+                return
+            if not all(need in self.outcomes for need in step.needs):
+                continue
+            del self.waiting[entry]
+            self._settle(step)
+
+    def _settle(self, step: Step) -> None:
+        failed = [need for need in step.needs if not self.outcomes[need].well]
+        if failed:
+            what = self.outcomes[failed[0]].status.replace("not run", "was not run")
+            self._end(Outcome(step.entry, "not run", reason=f"needs {failed[0]}, which {what}"))
+            return
+        try:
+            job = self._prepared(step)
+            before = None if self.force else done_before(job, self.results)
+        except CtxlabError as error:  # what was there when the batch began is there no more
+            self._end(_refused(step.entry, error))
+            return
+        if before:
+            self._end(skipped(before))
+        else:
+            self._submit(job)
+
+    def _prepared(self, step: Step) -> Prepared:
+        paths = [self.outcomes[need].path for need in step.needs]
+        return prepare(
+            self.notebooks[step.entry],
+            step.parameters,
+            entry=step.entry,
+            needs=[Run(path.parent.name, path.name, path) for path in paths if path],
+            known=self.hashed,
+        )
+
+    def _submit(self, job: Prepared) -> None:
+        self.attempts[job.entry] = self.attempts.get(job.entry, 0) + 1
+        self.watch.started(job.entry)
+        try:
+            future = self.pool.executor().submit(work, job, self.results, self.options)
+        except BrokenExecutor:
+            self._lost([job])
+            return
+        self.running[future] = job
+
+    def _finish(self, done: set[Future[Outcome]]) -> None:
+        lost = []
+        for future in done:
+            job = self.running.pop(future)
+            try:
+                self._end(future.result())
+            except BrokenExecutor:
+                lost.append(job)
+            except Exception as error:  # noqa: BLE001  an executor may raise what it likes
+                self._end(_refused(job.entry, error))
+        if lost:
+            self._lost(lost)
+
+    def _lost(self, jobs: list[Prepared]) -> None:
+        """A worker died, and with it the pool: all that ran is started again, one at a time."""
+        jobs = [*jobs, *self.running.values()]
+        self.running.clear()
+        self.pool.renew()
+        for job in jobs:
+            if self.attempts[job.entry] < _ATTEMPTS:
+                self.again.append(job)
+            else:
+                self._end(self._died(job))
+
+    def _died(self, job: Prepared) -> Outcome:
+        died = Failure("WorkerDied", f"the process that ran it died {_ATTEMPTS} times", None)
+        try:
+            return run.keep_failure(job, self.results, died)
+        except CtxlabError as error:
+            return _refused(job.entry, error)
+
+    def _end(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.entry] = outcome
+        self.watch.ended(outcome)
+
+    def _cells(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """How far the runs are that are being written."""
+        for job in self.running.values():
+            for file in (self.results / job.entry).glob(f".*/{run.PROGRESS}"):
+                try:
+                    done, cells = map(int, file.read_text().split())
+                except (OSError, ValueError):  # it is being written, or the run ended
+                    continue
+                yield job.entry, (done, cells)
+
+
+def _seconds(results: Path, entries: Mapping[str, Step]) -> dict[str, float]:
+    """What the entries' newest runs took."""
+    runs = {entry: newest(entry, results) for entry in entries}
+    known = {}
+    for entry, found in runs.items():
+        try:
+            known.update({entry: found.manifest.seconds} if found else {})
+        except InputError:
+            continue
+    return known
+
+
+def _refused(entry: str, error: Exception) -> Outcome:
+    failure = Failure(type(error).__name__, str(error), None)
+    return Outcome(entry, "failed", error=failure, reason=str(error))

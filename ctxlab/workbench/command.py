@@ -1,0 +1,100 @@
+"""What the verbs `run` and `batch` do around a run: watch it, bring the index up to date."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ctxlab import project
+from ctxlab.errors import CtxlabError
+from ctxlab.workbench.batch import run_batch
+from ctxlab.workbench.notebook import Notebook, default_entry, read_notebook
+from ctxlab.workbench.outcome import Outcome
+from ctxlab.workbench.parameters import parse_assignments
+from ctxlab.workbench.plan import FILE, needs_beside, read_plan
+from ctxlab.workbench.run import run_notebook
+from ctxlab.workbench.watch import watching
+
+
+def read(notebook: Path, assignments: Iterable[str]) -> tuple[Notebook, dict[str, Any]]:
+    """The notebook, and the values of `-p name=value` with its types.
+
+    Raises:
+        InputError, UsageError: see `read_notebook` and `parse_assignments`.
+    """
+    found = read_notebook(notebook)
+    return found, parse_assignments(found.parameters, assignments)
+
+
+def run(
+    notebook: Notebook,
+    passed: dict[str, Any],
+    *,
+    entry: str | None,
+    needs: Sequence[str] | None,
+    results: Path | None,
+    **options: Any,
+) -> Outcome:
+    """Run one notebook and bring the index up to date; see `run_notebook`."""
+    name = entry or default_entry(notebook.path)
+    wanted = needs_beside(notebook.path, name) if needs is None else needs
+    watch = watching(1)
+    watch.started(name)
+    try:
+        outcome = run_notebook(
+            notebook, passed, entry=name, needs=wanted, results=results,
+            on_cell=lambda *cell: watch.looks({name: cell}), **options,
+        )  # fmt: skip
+        watch.ended(outcome)
+    finally:
+        watch.close()
+    _rebuild(results)
+    return outcome
+
+
+def batch(plan: Path | None, *, results: Path | None, **options: Any) -> list[Outcome]:
+    """Run a plan and bring the index up to date; see `run_batch`."""
+    read = read_plan(plan or project.root() / "notebooks" / FILE)
+    watch = watching(len(read.steps))
+    try:
+        outcomes = run_batch(read, results=results, watch=watch, **options)
+    finally:
+        watch.close()
+    _rebuild(results)
+    return outcomes
+
+
+def _rebuild(results: Path | None) -> None:
+    """The index is derived from the runs: that it could not be written fails none of them."""
+    try:
+        from ctxlab.workbench import index  # noqa: PLC0415  when something ran
+
+        index.write_index(results or project.results_dir())
+    except (CtxlabError, OSError, ImportError) as error:
+        sys.stderr.write(f"ctxlab: the index was not rebuilt: {error}\n")
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a run as Ctrl-C does: nothing half-written, no kernel left.
+
+    The exit code is 128 + the signal's number, as a shell has it.
+    """
+    before = {each: signal.signal(each, _exit) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    except KeyboardInterrupt:  # said here: typer exits without a word
+        sys.stderr.write("ctxlab: interrupted\n")
+        sys.exit(128 + signal.SIGINT)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _exit(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)

@@ -1,0 +1,120 @@
+"""Runs, outcomes and parameters in words: aligned text for people, JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ctxlab.errors import InputError
+from ctxlab.workbench.outcome import REPORT, Outcome
+from ctxlab.workbench.parameters import OUTPUT_DIR, Parameter
+from ctxlab.workbench.results import Run, entries, runs
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
+    """Rows as text with their columns aligned, those of `right` on the right.
+
+    >>> print(aligned([["entry", "s"], ["a", "10.5"]], right=[1]))
+    entry     s
+    a      10.5
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = set(right)
+    lines = (
+        "  ".join(
+            cell.rjust(width) if n in right else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+    return "\n".join(lines)
+
+
+def outcomes_text(outcomes: Sequence[Outcome]) -> str:
+    """A table of what became of each entry, with seconds and report; then why some did not."""
+    rows = [["entry", "status", "seconds", "report"]]
+    rows += [[each.entry, each.status, _seconds(each), _report(each.path)] for each in outcomes]
+    bad = [f"{each.entry}: {each.reason}" for each in outcomes if not each.well]
+    return "\n".join([aligned(rows, right=[2]), *(["", *bad] if bad else [])])
+
+
+def _seconds(outcome: Outcome) -> str:
+    return f"{outcome.seconds:.1f}" if outcome.seconds else "–"
+
+
+def _report(path: Path | None) -> str:
+    """The report, or the run directory where there is none; relative where it is below."""
+    if path is None:
+        return "–"
+    file = path / REPORT
+    whole = file if file.exists() else path
+    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
+
+
+def outcomes_json(outcomes: Sequence[Outcome]) -> str:
+    """The same for a script."""
+    return json.dumps([outcome.to_json() for outcome in outcomes], ensure_ascii=False, indent=1)
+
+
+def entries_rows(results: Path) -> list[dict[str, Any]]:
+    """Each entry with its newest run."""
+    return [_row(found[-1]) | {"runs": len(found)} for found in _by_entry(results)]
+
+
+def runs_rows(entry: str, results: Path) -> list[dict[str, Any]]:
+    """Each run of an entry, the newest first.
+
+    Raises:
+        InputError: the entry has no run.
+    """
+    found = runs(entry, results)
+    if not found:
+        there = ", ".join(entries(results)) or "none"
+        raise InputError(f"no run of the entry {entry!r}; there are runs of {there}", path=results)
+    return [_row(run) for run in reversed(found)]
+
+
+def _by_entry(results: Path) -> Iterable[list[Run]]:
+    return (runs(entry, results) for entry in entries(results))
+
+
+def _row(run: Run) -> dict[str, Any]:
+    told: dict[str, Any] = {"entry": run.entry, "run_id": run.run_id, "path": str(run.path)}
+    try:
+        manifest = run.manifest
+    except InputError as error:
+        return told | {"status": "unreadable", "seconds": None, "reason": str(error)}
+    why = f"{manifest.error.ename}: {manifest.error.evalue}" if manifest.error else ""
+    passed = manifest.parameters_passed
+    return told | {
+        "status": manifest.status,
+        "started": manifest.started,
+        "seconds": manifest.seconds,
+        "parameters_passed": passed,
+        "reason": why,
+    }
+
+
+def rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What entries_rows and runs_rows give, as a table."""
+    with_runs = any("runs" in row for row in rows)
+    head = ["entry", "runs"] if with_runs else ["started"]
+    table = [[*head, "status", "seconds", "report"]]
+    for row in rows:
+        first = [row["entry"], str(row["runs"])] if with_runs else [row["run_id"][:16]]
+        seconds = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
+        table.append([*first, row["status"], seconds, _report(Path(row["path"]))])
+    return aligned(table, right=[1, 3] if with_runs else [2])
+
+
+def parameters_text(declared: Mapping[str, Parameter]) -> str:
+    """What a notebook may be passed."""
+    rows = [["parameter", "type", "default", "meaning"]]
+    rows += [
+        [name, each.annotation, json.dumps(each.default, ensure_ascii=False), each.meaning]
+        for name, each in declared.items()
+        if name != OUTPUT_DIR
+    ]
+    return aligned(rows)
