@@ -71,11 +71,11 @@ def batch(plan: Path | None, *, results: Path | None, **options: Any) -> list[Ou
 
 def _rebuild(results: Path | None) -> None:
     """The index is derived from the runs: that it could not be written fails none of them."""
-    try:
-        from ctxlab.workbench import index  # noqa: PLC0415  when something ran
+    from ctxlab.workbench import index  # noqa: PLC0415  when something ran
 
+    try:
         index.write_index(results or project.results_dir())
-    except (CtxlabError, OSError, ImportError) as error:
+    except (CtxlabError, OSError) as error:
         sys.stderr.write(f"ctxlab: the index was not rebuilt: {error}\n")
 
 
