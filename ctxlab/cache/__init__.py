@@ -10,6 +10,7 @@ from ctxlab.cache.client import simulated_async_client, simulated_client
 from ctxlab.cache.explanation import Change, Explanation, explain
 from ctxlab.cache.handler import Answer, MessagesHandler
 from ctxlab.cache.layout import Layout
+from ctxlab.cache.lint import Finding, lint, lint_file
 from ctxlab.cache.replies import Script, echo, tool_call
 from ctxlab.cache.rules import Rules, Switch, rules_for, switches
 from ctxlab.cache.simulator import Pending, PromptCache
@@ -21,6 +22,7 @@ __all__ = [
     "Change",
     "Envelope",
     "Explanation",
+    "Finding",
     "InvalidRequest",
     "Layout",
     "MessagesHandler",
@@ -32,6 +34,8 @@ __all__ = [
     "Switch",
     "echo",
     "explain",
+    "lint",
+    "lint_file",
     "rules_for",
     "simulated_async_client",
     "simulated_client",

@@ -1,0 +1,109 @@
+"""A linter over requests and lists of tools: the documents' anti-patterns, as far as they show.
+
+>>> for finding in lint([{"name": "list_files", "input_schema": {"type": "object"}}]):
+...     print(finding)
+/tools/0: vague-description (tool-design): no description: say what it does and when to use it
+/tools/0: no-stated-limit (tool-design): states no limit and takes none: say how much it returns \
+at most, or page
+
+It reads shapes and words, so it can be wrong both ways; it never asks a model or a network. What
+only many requests show (a tool set that changes) needs a session: a JSONL of request bodies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ctxlab import project
+from ctxlab.cache.lint.finding import RULES, Finding
+from ctxlab.cache.lint.prompt import lint_prompt
+from ctxlab.cache.lint.results import lint_results
+from ctxlab.cache.lint.session import lint_history, lint_session
+from ctxlab.cache.lint.tools import lint_tools
+from ctxlab.errors import InputError
+from ctxlab.prefix import read_tools
+
+__all__ = ["RULES", "Finding", "lint", "lint_file"]
+
+Value = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+
+def lint(value: Value, *, model_rules: Mapping[str, Any] | None = None) -> list[Finding]:
+    """What the rules find, in the order of the request.
+
+    Args:
+        value: a Messages API request body, a list of tools, or the request bodies of a session in
+            order (their findings are those of the last one and of what changed on the way).
+        model_rules: overrides of the dated cache rules.
+
+    Raises:
+        InputError: a value that is none of these, or not JSON.
+    """
+    if isinstance(value, Mapping):
+        if not isinstance(value.get("messages"), list | tuple):
+            raise InputError("neither a request (it has no messages) nor a list of tools")
+        return _request(value, model_rules)
+    if value and all("messages" in body for body in value):
+        changed = lint_session(value)
+        return [*changed, *_request(value[-1], model_rules, at=f"/{len(value) - 1}")]
+    return lint_tools(value)
+
+
+def lint_file(path: str | Path, *, model_rules: Mapping[str, Any] | None = None) -> list[Finding]:
+    """`lint` over a file: a request, a session (JSONL of requests), or whatever holds tools.
+
+    Tools may be an array, an MCP tools/list answer or in OpenAI's form (`read_tools`).
+
+    Raises:
+        InputError: a file that cannot be read or is none of these; names the file and the place.
+    """
+    requests = _requests(project.resolve(path))
+    if requests is None:
+        return lint_tools(read_tools(path))
+    try:
+        return lint(requests[0] if len(requests) == 1 else requests, model_rules=model_rules)
+    except InputError as error:
+        raise InputError(error.message, path=path, place=error.place) from None
+
+
+def _request(
+    request: Mapping[str, Any], model_rules: Mapping[str, Any] | None, at: str = ""
+) -> list[Finding]:
+    found = [
+        *lint_tools(request.get("tools") or ()),
+        *lint_prompt(request, model_rules),
+        *lint_history(request),
+        *lint_results(request),
+    ]
+    if not at:
+        return found
+    return [Finding(one.rule, at + one.place, one.message, one.tool) for one in found]
+
+
+def _requests(file: Path) -> list[Any] | None:
+    """The request bodies of a file; None where it holds none, and is left to `read_tools`."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    try:
+        documents = [json.loads(text)]
+    except ValueError:
+        try:
+            documents = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            return None
+    bodies = [_body(document) for document in documents]
+    return bodies if bodies and all(bodies) else None
+
+
+def _body(document: Any) -> Any:
+    """A request body, alone or in a log's row beside its response."""
+    if isinstance(document, dict):
+        body = document.get("request", document)
+        if isinstance(body, dict) and isinstance(body.get("messages"), list):
+            return body
+    return None
