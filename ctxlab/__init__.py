@@ -15,8 +15,8 @@ _MODULES = {
     "errors": "BudgetExceeded CtxlabError DataError InputError InvalidRequest ToolPrefixViolation "
     "UsageError",
     "tokens": "count count_many",
-    "cache": "Explanation Layout PromptCache RequestBuilder explain rules_for "
-    "simulated_async_client simulated_client switches tool_call",
+    "cache": "Explanation Finding Layout PromptCache RequestBuilder explain lint lint_file "
+    "rules_for simulated_async_client simulated_client switches tool_call",
     "prices": "Cost Rates cost price_table rates",
     "prefix": "ToolChange ToolSegments ToolSetSession canonical canonical_tool compare_tools "
     "prefix_chain read_tools shared_prefix_len",

@@ -203,6 +203,27 @@ def _schedule(
     typer.echo(f"{planned.crontab_lines()}\n{planned.systemd()}\n{planned.workflow()}")
 
 
+@app.command("lint")
+def _lint(
+    file: Path = typer.Argument(help="a request, a JSONL of requests, or a list of tools"),
+    as_json: bool = typer.Option(False, "--json", help="print the findings as JSON"),
+) -> None:
+    """Look for what breaks a prompt cache or wastes a context, by the documents' anti-patterns.
+
+    Exit code 1: something was found.
+
+    Example: ctxlab lint data/cache/toolsets/git.json
+    """
+    from ctxlab.cache.lint import as_json as json_of
+    from ctxlab.cache.lint import as_text, lint_file
+
+    here = Path.cwd() / file
+    found = lint_file(here if here.exists() else file)
+    typer.echo(json_of(found) if as_json else as_text(found, file))
+    if found:
+        raise typer.Exit(1)
+
+
 def main() -> None:
     """Run a verb; whatever it refuses becomes one line on stderr and an exit code."""
     try:

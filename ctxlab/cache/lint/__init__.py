@@ -13,6 +13,7 @@ only many requests show (a tool set that changes) needs a session: a JSONL of re
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from ctxlab.cache.lint.tools import lint_tools
 from ctxlab.errors import InputError
 from ctxlab.prefix import read_tools
 
-__all__ = ["RULES", "Finding", "lint", "lint_file"]
+__all__ = ["RULES", "Finding", "as_json", "as_text", "lint", "lint_file"]
 
 Value = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -67,6 +68,21 @@ def lint_file(path: str | Path, *, model_rules: Mapping[str, Any] | None = None)
         return lint(requests[0] if len(requests) == 1 else requests, model_rules=model_rules)
     except InputError as error:
         raise InputError(error.message, path=path, place=error.place) from None
+
+
+def as_text(found: Sequence[Finding], name: str | Path) -> str:
+    """One line a finding, such as `tools.json:/tools/3: rule (document): …`, and a count."""
+    lines = [f"{name}:{finding}" for finding in found]
+    by_rule = Counter(finding.rule for finding in found).most_common()
+    told = ", ".join(f"{rule} {count}" for rule, count in by_rule)
+    plural = "" if len(found) == 1 else "s"
+    last = f"{len(found)} finding{plural}: {told}" if found else f"{name}: well"
+    return "\n".join([*lines, last])
+
+
+def as_json(found: Sequence[Finding]) -> str:
+    """A JSON array of the findings."""
+    return json.dumps([finding.as_dict() for finding in found], ensure_ascii=False, indent=2)
 
 
 def _request(
