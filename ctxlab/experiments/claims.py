@@ -30,7 +30,7 @@ from ctxlab.errors import InputError, UsageError
 from ctxlab.experiments.verdicts import KINDS, difference, told, verdict
 
 CLAIMS = "data/claims.yaml"
-COLUMNS = ["id", "document", "statement", "stated", "measured", "unit", "verdict", "note"]
+COLUMNS = ["id", "verdict", "statement", "stated", "measured", "unit", "note", "document"]
 DOCUMENTS = ("tool-registry", "tool-design", "result-handling", "tool-search")
 KEY = "$key"
 
@@ -117,9 +117,9 @@ def check(experiment: str, tables: Tables, claims: Iterable[Claim] | None = None
 def compare(claims: Iterable[Claim], tables: Mapping[str, Tables]) -> pd.DataFrame:
     """Each claim against what was measured; `tables` maps experiment → table → frame.
 
-    Columns id, document, statement, stated, measured (both as text, with what they are part of),
-    unit, verdict (`reproduced`, `direction`, `differs`, `external`, `live`, `open`), note (what
-    differs and why, or why nothing was measured). A claim is never left out: one without
+    Columns id; verdict (`reproduced`, `direction`, `differs`, `external`, `live`, `open`);
+    statement; stated, measured (both as text, with what they are part of); unit; note (what
+    differs and why, or why nothing was measured); document. A claim is never left out: one without
     `measured_in`, or whose table, row or column is not there, is `open`.
     """
     return pd.DataFrame([_row(claim, tables) for claim in claims], columns=COLUMNS, dtype=str)
@@ -137,8 +137,8 @@ def _row(claim: Claim, tables: Mapping[str, Tables]) -> list[str]:
     result = verdict(claim.kind, (claim.value, claim.of), (found, of), claim.unit)
     differs = difference(claim.value, found) if result in ("differs", "direction") else ""
     note = "; ".join(part for part in (missing, differs, claim.note) if part)
-    head = [claim.id, claim.document, claim.statement]
-    return [*head, stated, measured, claim.unit, result, note]
+    figures = [claim.statement, stated, measured, claim.unit]
+    return [claim.id, result, *figures, note, claim.document]
 
 
 def _measure(claim: Claim, tables: Mapping[str, Tables]) -> tuple[Any, float | None]:

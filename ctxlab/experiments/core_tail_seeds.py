@@ -62,19 +62,22 @@ def by_reading(seeds: pd.DataFrame) -> pd.DataFrame:
 def distribution(seeds: pd.DataFrame, stated: int) -> pd.DataFrame:
     """How the kept turns spread over seeds: a row for each core, strategy and reading.
 
-    Columns: core; strategy; same_as; least, p5, median, mean, p95, most (turns); as_stated (% of
-    the seeds that keep exactly `stated` turns, the document's figure).
+    Columns: strategy; core; same_as; median, as_stated (% of the seeds that keep exactly `stated`
+    turns, the document's figure), least, p5, mean, p95, most (turns).
     """
-    groups = by_reading(seeds).groupby(["core", "strategy", "same_as"], sort=False)["kept"]
-    return groups.agg(
+    groups = by_reading(seeds).groupby(["strategy", "core", "same_as"])["kept"]
+    table = groups.agg(
+        median="median",
+        as_stated=lambda kept: 100 * (kept == stated).mean(),
         least="min",
         p5=lambda kept: kept.quantile(0.05),
-        median="median",
         mean="mean",
         p95=lambda kept: kept.quantile(0.95),
         most="max",
-        as_stated=lambda kept: 100 * (kept == stated).mean(),
     ).reset_index()
+    order = {name: place for place, name in enumerate((*STRATEGIES, *CORES, *READINGS))}
+    keys = ["strategy", "core", "same_as"]
+    return table.sort_values(keys, key=lambda names: names.map(order), ignore_index=True)
 
 
 def conclusion(table: pd.DataFrame, stated: int) -> str:

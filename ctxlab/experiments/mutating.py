@@ -1,6 +1,6 @@
 """The twelve changes themselves: a tool array in, a changed one out (`tool-registry`).
 
->>> _, swap = MUTATIONS["swap_second_third"]
+>>> swap = MUTATIONS["swap_second_third"]
 >>> [tool["name"] for tool in swap([{"name": "a"}, {"name": "b"}, {"name": "c"}])]
 ['a', 'c', 'b']
 
@@ -67,18 +67,18 @@ def _swapped(tools: Tools) -> Tools:
     return [tools[0], tools[2], tools[1], *tools[3:]]
 
 
-MUTATIONS: dict[str, tuple[str, Callable[[Tools], Tools]]] = {
-    "append": ("a new tool at the end", lambda t: _inserted(t, len(t))),
-    "rebuild": ("the same content built anew, keys in another order", _rebuilt),
-    "drop_last": ("the last tool removed", lambda t: _without(t, len(t) - 1)),
-    "edit_last_description": ("the last description edited", lambda t: _described_anew(t, -1)),
-    "add_optional_to_last": ("an optional property for the last", lambda t: _with_optional(t, -1)),
-    "insert_middle": ("a new tool in the middle", lambda t: _inserted(t, len(t) // 2)),
-    "drop_middle": ("the middle tool removed", lambda t: _without(t, len(t) // 2)),
-    "rename_middle": ("the middle tool renamed", lambda t: _renamed(t, len(t) // 2)),
-    "swap_second_third": ("the second and the third swapped", _swapped),
-    "prepend": ("a new tool in front", lambda t: _inserted(t, 0)),
-    "drop_first": ("the first tool removed", lambda t: _without(t, 0)),
-    "edit_first_description": ("the first description edited", lambda t: _described_anew(t, 0)),
+MUTATIONS: dict[str, Callable[[Tools], Tools]] = {
+    "append": lambda t: _inserted(t, len(t)),
+    "rebuild": _rebuilt,
+    "drop_last": lambda t: _without(t, len(t) - 1),
+    "edit_last_description": lambda t: _described_anew(t, -1),
+    "add_optional_to_last": lambda t: _with_optional(t, -1),
+    "insert_middle": lambda t: _inserted(t, len(t) // 2),
+    "drop_middle": lambda t: _without(t, len(t) // 2),
+    "rename_middle": lambda t: _renamed(t, len(t) // 2),
+    "swap_second_third": _swapped,
+    "prepend": lambda t: _inserted(t, 0),
+    "drop_first": lambda t: _without(t, 0),
+    "edit_first_description": lambda t: _described_anew(t, 0),
 }
-"""Name → what it does in words, and how."""
+"""Name → the change; `rebuild` gives the same content with its keys in another order."""

@@ -32,8 +32,8 @@ def absorbed(tool: Tool) -> pd.DataFrame:
     The tool should have two or more fields, properties and required names, a character outside
     ASCII and a whole number in its schema: else there is no difference to absorb.
 
-    Columns: difference; present (False where the tool has nothing to vary); then for each form
-    whether it absorbs the difference. The last row, CONTROL, is a real change.
+    Columns: difference; for each form whether it absorbs the difference; present (False where the
+    tool has nothing to vary). The last row, CONTROL, is a real change.
     """
     base = json.dumps(tool, ensure_ascii=False)
     made = {name: form(base) for name, form in FORMS.items()}
@@ -41,7 +41,7 @@ def absorbed(tool: Tool) -> pd.DataFrame:
     for difference, write in DIFFERENCES.items():
         text = write(tool)
         same = {name: form(text) == made[name] for name, form in FORMS.items()}
-        rows.append({"difference": difference, "present": text != base, **same})
+        rows.append({"difference": difference, **same, "present": text != base})
     return pd.DataFrame(rows)
 
 
@@ -83,13 +83,13 @@ _MESSAGE: dict[str, Any] = {
 }
 
 FORMS: dict[str, Callable[[str], str | bytes]] = {
-    "text as received": lambda text: text,
     "raw dumps": lambda text: json.dumps(json.loads(text)),
     "sorted dumps": lambda text: json.dumps(json.loads(text), sort_keys=True),
     "canonical": lambda text: canonical(json.loads(text)),
     "canonical tool": lambda text: canonical(canonical_tool(json.loads(text))),
     "sent as given": lambda text: _sent([json.loads(text)]),
     "sent in canonical form": lambda text: _sent([canonical_tool(json.loads(text))]),
+    "text as received": lambda text: text,
 }
 """Name → the form made from a tool's JSON text."""
 
@@ -134,7 +134,7 @@ DIFFERENCES: dict[str, Callable[[Tool], str]] = {
     "order of fields": lambda tool: _text(_reversed_keys(tool, deep=False)),
     "order of properties": lambda tool: _text(_reversed_properties(tool)),
     "order of keys at every level": lambda tool: _text(_reversed_keys(tool, deep=True)),
-    "order of `required`": lambda tool: _text(_reversed_required(tool)),
+    "order of required": lambda tool: _text(_reversed_required(tool)),
     "white space": lambda tool: json.dumps(tool, ensure_ascii=False, indent=2),
     "ASCII escapes": lambda tool: json.dumps(tool, ensure_ascii=True),
     "1.0 for 1": lambda tool: _text(_as_floats(tool)),

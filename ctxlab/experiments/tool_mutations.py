@@ -40,11 +40,11 @@ def mutations(tools: Sequence[Tool], breakpoints: Sequence[int] = (-1,)) -> pd.D
     `breakpoints` are positions of tools that carry `cache_control` in the array before the change,
     from 0, negative ones from the end.
 
-    Columns: mutation; change (in words); tools_after; shared_prefix (tools of the old array that
-    the new one still begins with); share_kept (of the old array, %); verdict (safe, partial, lost);
-    kept_at_breakpoint (tools up to the last breakpoint inside the shared prefix);
-    share_kept_at_breakpoint (%); tokens_shared, tokens_kept, tokens_lost (`o200k estimate`: in the
-    shared prefix, up to that breakpoint, and the rest of the old array).
+    Columns: mutation; shared_prefix (tools of the old array that the new one still begins with);
+    share_kept (of the old array, %); verdict (safe, partial, lost); kept_at_breakpoint (tools up to
+    the last breakpoint inside the shared prefix); tokens_kept, tokens_lost (up to that breakpoint,
+    and the rest of the old array); tokens_shared (in the shared prefix; tokens are
+    `o200k estimate`); share_kept_at_breakpoint (%); tools_after.
 
     Raises:
         InputError: fewer than MIN_TOOLS tools, or something that is no tool.
@@ -55,23 +55,22 @@ def mutations(tools: Sequence[Tool], breakpoints: Sequence[int] = (-1,)) -> pd.D
     marked = _positions(breakpoints, len(tools))
     chain, sizes = prefix_chain(tools), tool_tokens(tools)
     rows = []
-    for name, (words, mutate) in MUTATIONS.items():
+    for name, mutate in MUTATIONS.items():
         after = mutate([copy.deepcopy(tool) for tool in tools])  # tools may share a schema
         shared = shared_prefix_len(chain, prefix_chain(after))
         kept = max((place + 1 for place in marked if place < shared), default=0)
         rows.append(
             {
                 "mutation": name,
-                "change": words,
-                "tools_after": len(after),
                 "shared_prefix": shared,
                 "share_kept": 100 * shared / len(tools),
                 "verdict": _verdict(shared, len(tools)),
                 "kept_at_breakpoint": kept,
-                "share_kept_at_breakpoint": 100 * kept / len(tools),
-                "tokens_shared": sum(sizes[:shared]),
                 "tokens_kept": sum(sizes[:kept]),
                 "tokens_lost": sum(sizes[kept:]),
+                "tokens_shared": sum(sizes[:shared]),
+                "share_kept_at_breakpoint": 100 * kept / len(tools),
+                "tools_after": len(after),
             }
         )
     return pd.DataFrame(rows)

@@ -11,6 +11,7 @@ from ctxlab.errors import UsageError
 from ctxlab.experiments.claims import check
 from ctxlab.experiments.field_orderings import (
     _orders,
+    by_properties,
     conclusion,
     orderings,
     registry_orderings,
@@ -43,10 +44,12 @@ def test_a_registry_row_is_the_same_question_for_one_tool():
     assert (table["false_invalidations"] == 100).all()
 
 
-def test_canonical_already_speaks_of_the_order_in_which_a_tool_came():
-    sorted_tool = {"description": "d", "name": "f"}
-    table = registry_orderings([sorted_tool, {"name": "f", "description": "d"}])
-    assert table["canonical_already"].tolist() == [True, False]
+def test_tools_of_as_many_properties_stand_together():
+    table = by_properties(registry_orderings([*ARTICLE, TOOL]), most=2)
+    assert table["properties"].tolist() == ["1", "2 or more"]
+    assert table["tools"].tolist() == [2, 4]
+    assert table["raw"].tolist() == [12, 72]
+    assert table["canonical"].tolist() == [2, 4]
 
 
 def test_the_summary_adds_up():
@@ -101,9 +104,9 @@ def test_what_each_form_absorbs():
         "raw dumps": set(text),
         "sorted dumps": {*keys, *text},
         "canonical": {*keys, *text},
-        "canonical tool": {*keys, *text, "order of `required`"},
+        "canonical tool": {*keys, *text, "order of required"},
         "sent as given": set(text),
-        "sent in canonical form": {*keys, *text, "order of `required`"},
+        "sent in canonical form": {*keys, *text, "order of required"},
     }
     assert not table.loc[CONTROL, list(FORMS)].any()
     bare = absorbed({"name": "f", "input_schema": {"type": "object"}}).set_index("difference")
