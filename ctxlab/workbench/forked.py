@@ -1,92 +1,28 @@
 """The forked engine: papermill's own engine, with kernels that a warm parent forks.
 
 Isolation is that of the ordinary engine, a fresh process for every notebook; what is saved is the
-start (see `warm`). Linux and macOS; `available()` is False elsewhere.
+start. Linux and macOS; `warm_parent.available()` is False elsewhere.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import select
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 from uuid import uuid4
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from ctxlab.errors import RunFailed
+from ctxlab.workbench import warm_parent
 from ctxlab.workbench.kernel import FreshKernel, OrdinaryEngine
-
-NAME = "forked"
-ADDRESS = "CTXLAB_WARM"
-"""The environment variable that tells workers the address of their batch's warm parent."""
-_START_SECONDS = 60
-
-
-def available() -> bool:
-    """Whether this machine can fork kernels."""
-    return hasattr(os, "fork") and sys.platform in {"linux", "darwin"}
-
-
-class WarmParent:
-    """A warm parent process: `address` is the socket where it forks kernels.
-
-    Use it as a context manager around a batch, so that its workers share one parent. It is ready
-    when its first kernel is asked for: asking waits.
-    """
-
-    def __init__(self) -> None:
-        # Short: a socket's path has at most 104 bytes on macOS.
-        self._folder = tempfile.TemporaryDirectory(prefix="ctxlab-")
-        self.address = str(Path(self._folder.name) / "warm")
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ctxlab.workbench.warm", self.address],
-            stdin=subprocess.PIPE,
-            env=os.environ | {"PYTHONHASHSEED": "0"},  # as the ordinary engine's kernels have it
-        )
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
-
-    def __enter__(self) -> Self:
-        os.environ[ADDRESS] = self.address
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.environ.pop(ADDRESS, None)
-        self.close()
-
-    def close(self) -> None:
-        """End it, and every kernel of it."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        self._process.wait()
-        self._folder.cleanup()
-
-
-@lru_cache(maxsize=1)
-def _own_parent() -> WarmParent:
-    parent = WarmParent()
-    atexit.register(parent.close)
-    return parent
-
-
-def address() -> str:
-    """Where to ask for kernels: the batch's warm parent, else one of this process's own."""
-    return os.environ.get(ADDRESS) or _own_parent().address
 
 
 class ForkedProcess:
@@ -95,7 +31,7 @@ class ForkedProcess:
     stdin = stdout = stderr = None
 
     def __init__(self, argv: list[str], env: Mapping[str, str], cwd: str, log: str) -> None:
-        self._connection = _connect(address())
+        self._connection = warm_parent.connect(warm_parent.address())
         self._lines = self._connection.makefile("rb")
         _send(self._connection, {"argv": argv, "env": dict(env), "cwd": str(cwd), "log": log})
         answer = _receive(self._lines)
@@ -146,20 +82,6 @@ def _receive(lines: IO[bytes]) -> dict[str, int]:
         return dict(json.loads(lines.readline() or b"{}"))
     except OSError:
         return {}
-
-
-def _connect(path: str) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    end = time.monotonic() + _START_SECONDS
-    while True:
-        try:
-            connection.connect(path)
-        except (FileNotFoundError, ConnectionRefusedError) as error:
-            if time.monotonic() > end or not Path(path).parent.exists():
-                raise RunFailed(f"no warm parent answers at {path}") from error
-            time.sleep(0.02)
-        else:
-            return connection
 
 
 class _Provisioner(LocalProvisioner):

@@ -10,11 +10,11 @@ import psutil
 import pytest
 
 from ctxlab.errors import RunFailed
-from ctxlab.workbench import forked, run_notebook
+from ctxlab.workbench import forked, run_notebook, warm_parent
 from ctxlab.workbench.manifest import read_manifest
 from tests.workbench.fixtures import CHART, TABLE, notebook
 
-pytestmark = pytest.mark.skipif(not forked.available(), reason="this machine forks no kernels")
+pytestmark = pytest.mark.skipif(not warm_parent.available(), reason="this machine forks no kernels")
 
 PLANT = """\
 import sys, random, numpy, pandas, matplotlib, os, json
@@ -47,7 +47,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="module", autouse=True)
 def warm(root):
-    with forked.WarmParent() as parent:
+    with warm_parent.WarmParent() as parent:
         yield parent
 
 
@@ -116,8 +116,8 @@ def test_a_run_over_its_time_is_stopped_with_all_it_started(root, warm):
 
 
 def test_closing_the_parent_ends_its_kernels_and_a_run_without_parent_is_told(root, tmp_path):
-    parent = forked.WarmParent()
-    connection = forked._connect(parent.address)
+    parent = warm_parent.WarmParent()
+    connection = warm_parent.connect(parent.address)
     kernels = {
         "argv": ["-f", str(tmp_path / "none.json")],
         "env": {},
@@ -130,7 +130,7 @@ def test_closing_the_parent_ends_its_kernels_and_a_run_without_parent_is_told(ro
     parent.close()
     assert gone([kernel])
     with pytest.raises(RunFailed, match="no warm parent answers at"):
-        forked._connect(parent.address)
+        warm_parent.connect(parent.address)
 
 
 @pytest.mark.parametrize("end", ["kill", "terminate"])
