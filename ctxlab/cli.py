@@ -7,6 +7,7 @@ or input; 75 another batch holds the lock; 130 interrupted.
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -26,13 +27,20 @@ app = typer.Typer(
 INTERRUPTED = 130
 
 
+class FailOn(StrEnum):
+    """What makes a batch fail."""
+
+    FAILED = "failed"
+    WORSE = "worse"
+
+
 @app.callback()
 def _root() -> None:
     """Measure what an LLM agent's tools do to its context."""
 
 
 _RESULTS = typer.Option(None, help="where runs are kept; by default results/ of the project")
-_ENGINE = typer.Option("ordinary", help="how kernels are started")
+_ENGINE = typer.Option(None, help="how kernels are started: ordinary or forked")
 _TIMEOUT = typer.Option(None, help="seconds that a whole run may take")
 _FORCE = typer.Option(False, "--force", help="run even what succeeded before with the same inputs")
 _JSON = typer.Option(False, "--json", help="print the outcomes as JSON")
@@ -70,7 +78,7 @@ def _run(
     with command.ended_by_signals():
         outcome = command.run(
             read, passed, entry=entry, needs=needs or None, results=results,
-            force=force, timeout=timeout, engine=engine,
+            force=force, timeout=timeout, engine=engine or "ordinary",
         )  # fmt: skip
     typer.echo(telling.outcomes_json([outcome]) if as_json else telling.outcomes_text([outcome]))
     raise typer.Exit(0 if outcome.well else 1)
@@ -81,6 +89,10 @@ def _batch(
     plan: Path = typer.Argument(None, help="by default notebooks/plan.toml of the project"),
     results: Path = _RESULTS,
     jobs: int = typer.Option(None, help="runs at a time; by default one a processor"),
+    fail_on: FailOn = typer.Option(
+        FailOn.FAILED,
+        help="worse: also when a table got worse than its baseline, or its run before",
+    ),
     force: bool = _FORCE,
     timeout: float = _TIMEOUT,
     engine: str = _ENGINE,
@@ -88,19 +100,26 @@ def _batch(
 ) -> None:
     """Run every notebook of a plan that did not succeed before with the same inputs.
 
-    Exit code 1: a run failed, the others went on; 2: the plan or a parameter is wrong, nothing ran;
+    Exit code 1: a run failed (the others went on), or got worse and --fail-on says so; 2: the plan
+    or a parameter is wrong, nothing ran;
     75: another batch is running over the same results.
 
     Example: ctxlab batch notebooks/plan.toml --jobs 2
     """
-    from ctxlab.workbench import command, telling
+    from ctxlab import project
+    from ctxlab.workbench import command, comparing, telling
 
     with command.ended_by_signals():
         outcomes = command.batch(
             plan, results=results, jobs=jobs, force=force, timeout=timeout, engine=engine
         )
     typer.echo(telling.outcomes_json(outcomes) if as_json else telling.outcomes_text(outcomes))
-    raise typer.Exit(0 if all(outcome.well for outcome in outcomes) else 1)
+    well = all(outcome.well for outcome in outcomes)
+    if fail_on is FailOn.WORSE:
+        worse = comparing.worse(outcomes, results or project.results_dir())
+        typer.echo(comparing.as_text(worse), err=True, nl=bool(worse))
+        well = well and not worse
+    raise typer.Exit(0 if well else 1)
 
 
 @app.command("list")
@@ -136,6 +155,91 @@ def _report(results: Path = _RESULTS) -> None:
     from ctxlab.workbench import index
 
     typer.echo(index.write_index(results or project.results_dir()))
+
+
+@app.command("compare")
+def _compare(
+    runs: list[str] = typer.Argument(
+        None,
+        metavar="[BEFORE AFTER | ENTRY...]",
+        help="runs; with --baseline entries, or none: all",
+    ),
+    against: bool = typer.Option(False, "--baseline", help="newest runs against their baseline"),
+    results: Path = _RESULTS,
+    html: Path = typer.Option(None, help="write the comparison as a page of its own"),
+    as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
+) -> None:
+    """Say what changed between two runs: their inputs, then every row of their tables.
+
+    A run is a run directory, ENTRY/RUN-ID, baseline/ENTRY, or an entry (its newest run). Exit code
+    1: something is worse, missing or failed.
+
+    Example: ctxlab compare --baseline
+    """
+    from ctxlab.workbench import chosen, comparing
+
+    found = comparing.compare(chosen.pairs(runs or [], results, baseline=against))
+    if html:
+        typer.echo("\n".join(str(path) for path in comparing.write_pages(html, found)))
+    else:
+        typer.echo(comparing.as_json(found) if as_json else comparing.as_text(found))
+    raise typer.Exit(1 if any(each.bad for each in found) else 0)
+
+
+@app.command("baseline")
+def _baseline(
+    entries: list[str] = typer.Argument(None, help="by default every entry"),
+    results: Path = _RESULTS,
+) -> None:
+    """Accept the newest successful runs as what later runs are held against.
+
+    Example: ctxlab baseline tool_mutations
+    """
+    from ctxlab.workbench import baseline
+
+    for path in baseline.accept_newest(entries or [], results):
+        typer.echo(path)
+
+
+@app.command("export")
+def _export(
+    runs: list[str] = typer.Argument(
+        metavar="RUN...", help="run directories, ENTRY/RUN-ID, entries"
+    ),
+    output: Path = typer.Option(Path("report.zip"), "-o", "--output", help="the file to write"),
+    results: Path = _RESULTS,
+    force: bool = typer.Option(False, "--force", help="replace a file that is there"),
+) -> None:
+    """Put runs and an index of them into one zip file, to be opened offline.
+
+    Example: ctxlab export tool_mutations grep_tokens -o report.zip
+    """
+    from ctxlab.workbench import chosen
+    from ctxlab.workbench.export import export
+
+    found = [chosen.run_directory(run, results) for run in runs]
+    typer.echo(export(found, output, force=force))
+
+
+@app.command("prune")
+def _prune(
+    keep: int = typer.Option(None, help="how many of each entry's newest runs stay"),
+    older_than: str = typer.Option(None, help="only runs older than this go: 12h, 90d, 8w"),
+    dry_run: bool = typer.Option(False, "--dry-run", help="say what would go, remove nothing"),
+    results: Path = _RESULTS,
+) -> None:
+    """Remove old runs; never a baseline, an entry's newest run or its newest successful one.
+
+    Example: ctxlab prune --keep 30 --older-than 90d
+    """
+    from ctxlab import project
+    from ctxlab.workbench import lock, prune
+
+    folder = results or project.results_dir()
+    with lock.batch_lock(folder):
+        doomed = prune.prune(keep, older_than, folder, dry_run=dry_run)
+    typer.echo("".join(f"{run.entry}/{run.run_id}\n" for run in doomed), nl=False)
+    typer.echo(f"{'would remove' if dry_run else 'removed'} {len(doomed)} runs")
 
 
 @app.command("data")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from ctxlab import project
 from ctxlab.errors import CtxlabError, InputError, UsageError
-from ctxlab.workbench import engines, run
+from ctxlab.workbench import engines, run, warm_parent
 from ctxlab.workbench.environment import cpus
 from ctxlab.workbench.identity import Contents
 from ctxlab.workbench.lock import batch_lock
@@ -62,7 +63,7 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
     jobs: int | None = None,
     executor: Executor | None = None,
     results: str | Path | None = None,
-    engine: str = engines.DEFAULT,
+    engine: str | None = None,
     timeout: float | None = None,
     force: bool = False,
     watch: Watch | None = None,
@@ -78,7 +79,7 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         executor: where they run, instead of processes of our own; its workers must be able to
             import ctxlab and to write the results.
         results: by default `results/` of the project.
-        engine: one of `engines.ENGINES`.
+        engine: one of `engines.ENGINES`; by default the fastest that this machine has.
         timeout: seconds for each run.
         force: run everything, whatever succeeded before.
         watch: is told what happens.
@@ -88,14 +89,14 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         Locked: another batch is running over the same results.
     """
     read = plan if isinstance(plan, Plan) else read_plan(plan)
-    engines.checked_engine(engine)
+    engine = engines.checked_engine(engine or engines.for_batches())
     if jobs is not None and jobs < 1:
         raise UsageError(f"at least 1 run at a time, not {jobs}")
     notebooks = _checked(read)
     at_a_time = min(jobs or cpus(), len(read.steps))
     folder = Path(results).resolve() if results else project.results_dir()
     pool = _Given(executor) if executor else Workers(at_a_time)
-    with batch_lock(folder):
+    with batch_lock(folder), _kernels_of(engine):
         clean_stale(folder)
         options = {"engine": engine, "timeout": timeout}
         batch = _Batch(read, notebooks, folder, pool, at_a_time, options, force, watch or Watch())
@@ -104,6 +105,11 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         finally:
             pool.stop()
             clean_stale(folder)  # of workers that were killed
+
+
+def _kernels_of(engine: str) -> AbstractContextManager[object]:
+    """What the engine's kernels need while the batch runs: one warm parent for all its workers."""
+    return warm_parent.WarmParent() if engine == "forked" else nullcontext()
 
 
 def _checked(plan: Plan) -> dict[str, Notebook]:

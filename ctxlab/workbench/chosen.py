@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxlab import project
-from ctxlab.errors import InputError
+from ctxlab.errors import InputError, UsageError
 from ctxlab.workbench import results
-from ctxlab.workbench.baseline import baseline, entries_with_baseline
+from ctxlab.workbench.baseline import baseline as accepted_run
+from ctxlab.workbench.baseline import entries_with_baseline
 from ctxlab.workbench.manifest import FILE
 
 
@@ -28,6 +29,24 @@ def run_directory(text: str, folder: Path | None = None) -> Path:
     raise InputError(f"no run {text!r}: a run directory, ENTRY/RUN-ID or an entry ({there})")
 
 
+def pairs(
+    named: list[str], folder: Path | None = None, *, baseline: bool = False
+) -> list[tuple[Path, Path]]:
+    """The run directories to compare, before and after: two runs, or entries and their baselines.
+
+    Raises:
+        UsageError: without `baseline`, other than two runs are named.
+        InputError: see `run_directory` and `against_baseline`.
+    """
+    if baseline:
+        return against_baseline(named, folder)
+    try:
+        before, after = named
+    except ValueError:
+        raise UsageError("two runs are compared, BEFORE AFTER; or --baseline") from None
+    return [(run_directory(before, folder), run_directory(after, folder))]
+
+
 def against_baseline(entries: list[str], folder: Path | None = None) -> list[tuple[Path, Path]]:
     """Baseline and newest run of each entry; of all that have a baseline when none is named.
 
@@ -36,7 +55,7 @@ def against_baseline(entries: list[str], folder: Path | None = None) -> list[tup
     """
     pairs = []
     for entry in entries or entries_with_baseline(folder):
-        accepted, newest = baseline(entry, folder), results.newest(entry, folder)
+        accepted, newest = accepted_run(entry, folder), results.newest(entry, folder)
         if accepted is None or newest is None:
             what = "baseline" if accepted is None else "run"
             raise InputError(f"the entry {entry!r} has no {what} in {folder or 'results'}")

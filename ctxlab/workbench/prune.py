@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ctxlab.errors import UsageError
 from ctxlab.workbench import results
+from ctxlab.workbench.index import write_index
 from ctxlab.workbench.results import Run
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -56,6 +57,19 @@ def old_runs(
             and (older_than is None or started(run.run_id) < now - older_than)
         ]
     return found
+
+
+def prune(
+    keep: int | None, older_than: str | None, folder: Path, *, dry_run: bool = False
+) -> list[Run]:
+    """Remove old runs (see `old_runs`) and bring the index up to date; the runs that went."""
+    length = age(older_than) if older_than is not None else None
+    doomed = old_runs(keep, length, datetime.now(UTC), folder)
+    if doomed and not dry_run:
+        for run in doomed:
+            remove(run)
+        write_index(folder)
+    return doomed
 
 
 def _newest_successful(entry: str, folder: Path | None) -> Iterator[str]:

@@ -1,0 +1,59 @@
+"""Several comparisons at once, as the command and a batch tell them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from ctxlab.workbench import results
+from ctxlab.workbench.baseline import baseline
+from ctxlab.workbench.compare import Comparison, compare_runs
+from ctxlab.workbench.comparison_page import write_comparison
+from ctxlab.workbench.comparison_text import as_text as one_as_text
+from ctxlab.workbench.outcome import Outcome
+
+
+def compare(pairs: Iterable[tuple[Path, Path]]) -> list[Comparison]:
+    """Each pair of run directories, before and after."""
+    return [compare_runs(before, after) for before, after in pairs]
+
+
+def worse(outcomes: Iterable[Outcome], folder: Path) -> list[Comparison]:
+    """The runs that got worse than their entry's baseline; where there is none, than the last."""
+    found = []
+    for outcome in outcomes:
+        before = _reference(outcome, folder)
+        if outcome.path is not None and before is not None:
+            found.append(compare_runs(before, outcome.path))
+    return [each for each in found if each.bad]
+
+
+def _reference(outcome: Outcome, folder: Path) -> Path | None:
+    accepted = baseline(outcome.entry, folder)
+    if accepted is not None:
+        return accepted.path
+    runs = [run for run in results.runs(outcome.entry, folder) if run.succeeded]
+    earlier = [run.path for run in runs if run.path != outcome.path]
+    return earlier[-1] if earlier else None
+
+
+def as_text(found: list[Comparison]) -> str:
+    """One after the other, under its entry's name where there are several."""
+    if len(found) == 1:
+        return one_as_text(found[0])
+    return "\n\n".join(f"== {each.entry}\n{one_as_text(each)}" for each in found)
+
+
+def as_json(found: list[Comparison]) -> str:
+    """An object for one comparison, a list for several."""
+    told = [each.as_json() for each in found]
+    return json.dumps(told[0] if len(told) == 1 else told, ensure_ascii=False, indent=1)
+
+
+def write_pages(path: Path, found: list[Comparison]) -> list[Path]:
+    """One page at `path`; of several, each in the folder `path` under its entry's name."""
+    if len(found) == 1:
+        return [write_comparison(path, found[0])]
+    path.mkdir(parents=True, exist_ok=True)
+    return [write_comparison(path / f"{each.entry}.html", each) for each in found]

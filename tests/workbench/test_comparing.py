@@ -1,0 +1,89 @@
+"""The verbs that hold runs against each other, as a script calls them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ctxlab.workbench import baseline, comparing
+from ctxlab.workbench.outcome import Outcome
+from ctxlab.workbench.rules import Rule
+from tests.workbench.runs import write_run
+
+
+def table(tokens):
+    return {"t": ([{"k": "a", "tokens": tokens}], ["k"], {"tokens": Rule("lower")})}
+
+
+def ctxlab(*arguments):
+    command = [sys.executable, "-m", "ctxlab.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def results(tmp_path):
+    folder = tmp_path / "results"
+    write_run(folder, days=0, tables=table(100))
+    baseline.accept_newest([], folder)
+    return folder
+
+
+def outcome(path):
+    return Outcome("entry", "succeeded", 1.0, path)
+
+
+def test_a_run_is_held_against_the_baseline_where_there_is_one_else_the_run_before(
+    tmp_path, results
+):
+    better, worse = (write_run(results, days=day, tables=table(day * 70)) for day in (1, 2))
+    assert comparing.worse([outcome(better)], results) == []
+    assert [found.entry for found in comparing.worse([outcome(worse)], results)] == ["entry"]
+    other = tmp_path / "other"
+    for day in (2, 3):
+        last = write_run(other, days=day, tables=table(day * 70))
+    assert len(comparing.worse([outcome(last)], other)) == 1
+    assert comparing.worse([Outcome("entry", "not run")], other) == []
+
+
+def test_compare_says_by_its_exit_code_whether_anything_is_bad(tmp_path, results):
+    write_run(results, days=1, tables=table(150))
+    done = ctxlab("compare", "--baseline", "--results", results)
+    assert done.returncode == 1
+    assert "tokens: 100 → 150  +50.0%" in done.stdout
+    told = json.loads(ctxlab("compare", "--baseline", "--json", "--results", results).stdout)
+    assert (told["entry"], told["bad"]) == ("entry", True)
+    same = ctxlab("compare", "entry", "entry", "--results", results, "--html", tmp_path / "c.html")
+    assert same.returncode == 0
+    assert (tmp_path / "c.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["compare", "entry"], "two runs are compared, BEFORE AFTER; or --baseline"),
+        (["compare", "entry", "nope"], "no run 'nope'"),
+        (["baseline", "nope"], "no successful run of nope"),
+        (["prune"], "--keep N, --older-than AGE, or both"),
+        (["prune", "--older-than", "90"], "such as 90d"),
+        (["export", "nope"], "no run 'nope'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(results, arguments, told):
+    done = ctxlab(*arguments, "--results", results)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_baseline_export_and_prune_say_what_they_did(tmp_path, results):
+    newer = write_run(results, days=1, tables=table(90))
+    assert ctxlab("baseline", "--results", results).stdout.strip().endswith("baseline/entry")
+    assert baseline.baseline("entry", results).run_id == newer.name
+    done = ctxlab("export", "entry", "-o", tmp_path / "report.zip", "--results", results)
+    assert done.stdout.strip() == str(tmp_path / "report.zip")
+    assert ctxlab("prune", "--keep", "1", "--dry-run", "--results", results).stdout.endswith(
+        "would remove 1 runs\n"
+    )
+    assert ctxlab("prune", "--keep", "1", "--results", results).stdout.endswith("removed 1 runs\n")
+    assert [run.name for run in (results / "entry").iterdir()] == [newer.name]
