@@ -101,8 +101,7 @@ def _batch(
     """Run every notebook of a plan that did not succeed before with the same inputs.
 
     Exit code 1: a run failed (the others went on), or got worse and --fail-on says so; 2: the plan
-    or a parameter is wrong, nothing ran;
-    75: another batch is running over the same results.
+    or a parameter is wrong, nothing ran; 75: another batch is running over the same results.
 
     Example: ctxlab batch notebooks/plan.toml --jobs 2
     """
