@@ -27,7 +27,7 @@ def globs(workspace: Workspace, include: str) -> list[str]:
     glob = include.strip().removeprefix("./")
     if not glob:
         raise UsageError("include is empty; leave it out to search everything, or give '**/*.py'")
-    if "\0" in glob or len(glob) > _MAX or not _encodes(glob):
+    if "\0" in glob or len(glob) > _MAX or not is_unicode(glob):
         raise UsageError("include is no glob; give one such as 'src/**/*.py'")
     if glob.startswith("/"):
         glob = workspace.relative(glob) or glob
@@ -47,9 +47,6 @@ def _literal(path: str) -> str:
     return _WILD.sub(r"\\\g<0>", escaped_name(path).strip("/"))
 
 
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def is_unicode(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, as JSON may."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

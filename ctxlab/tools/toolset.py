@@ -111,7 +111,8 @@ class WorkspaceTools:
             literal: true when the pattern is the text itself and no regular expression.
             case_sensitive: false when upper and lower case are the same.
         """
+        cap = min(max_results, MAX_RESULTS)
         result = search(
-            self.workspace, pattern, include, min(max_results, MAX_RESULTS), literal, case_sensitive
+            self.workspace, pattern, include, cap, literal, case_sensitive, first_come=False
         )
         return render(result, "grep")

@@ -14,9 +14,11 @@ from ctxlab.errors import DataError, SearchError
 from ctxlab.tools import ripgrep
 
 
-def found(root: Path, pattern: str, cap: int = 20, seconds: float = 30) -> ripgrep.Found:
+def count(
+    root: Path, pattern: str, *, seconds: float = 30, explain: bool = False
+) -> ripgrep.Counted:
     options = [f"--regexp={pattern}", *ripgrep.selection()]
-    return ripgrep.found(root, options, cap=cap, deadline=time.monotonic() + seconds)
+    return ripgrep.count(root, options, deadline=time.monotonic() + seconds, explain=explain)
 
 
 def test_the_program_is_that_of_this_environment(monkeypatch: pytest.MonkeyPatch):
@@ -34,78 +36,83 @@ def test_a_missing_program_is_told(monkeypatch: pytest.MonkeyPatch):
         ripgrep.executable()
 
 
-def test_what_is_left_out_is_told_whatever_the_names_are(tmp_path: Path):
+def test_lines_are_counted_whatever_the_names_are(tmp_path: Path):
+    names = ["a:1:b", "two\nlines", "\nq", "5\r\nx", "-n", "byte\udce9", "3 files searched"]
+    for lines, name in enumerate(names, 1):
+        (tmp_path / name).write_text("q q\r\n" * lines)
+    counted = count(tmp_path, "q$")
+    assert counted.files == {name: lines for lines, name in enumerate(names, 1)}
+    assert (counted.searched, counted.complete) == (len(names), True)
+    assert counted.bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def test_what_is_left_out_is_told_when_asked(tmp_path: Path):
     """The words of `--debug` are no interface: this is where a change of them is noticed."""
     (tmp_path / ".gitignore").write_text("ignored*\n")
-    (tmp_path / "ignored: 5 bytes").write_text("x")
+    (tmp_path / "ignored: found binary data at offset 5").write_text("x")
     (tmp_path / "prog").write_bytes(b"x\0\0")
-    (tmp_path / "x: found binary data at offset 3\nrg: DEBUG|a|b: ignoring y: 7 bytes").write_text(
-        "q"
-    )
-    (tmp_path / "large").write_bytes(b"x" * (ripgrep.LARGE + 1))
-    result = found(tmp_path, "absent")
-    assert result.complete
-    assert result.has_gitignore
-    assert result.left_out == {
-        "binary": {"prog": 1},
-        "large": {"large": ripgrep.LARGE + 1},
-        "ignored": {"ignored: 5 bytes": 0},
-    }
-    assert result.complaints == []
+    (tmp_path / "late").write_bytes(b"x\n" * 100_000 + b"\0")
+    hostile = "x: found binary data at offset 3\nrg: DEBUG|a|b: ignoring y: 7 bytes"
+    (tmp_path / hostile).write_text("q")
+    counted = count(tmp_path, "x", explain=True)
+    assert sorted(counted.binary) == ["late", "prog"]
+    assert counted.ignored == ["ignored: found binary data at offset 5"]
+    assert counted.has_gitignore
+    assert counted.complaints == []
+    assert counted.files == {}
+    silent = count(tmp_path, "x")
+    assert (silent.binary, silent.ignored, silent.has_gitignore) == ([], [], False)
+    assert (silent.searched, silent.bytes) == (counted.searched, counted.bytes)
 
 
-def test_matches_are_counted_and_only_what_can_be_shown_is_kept(tmp_path: Path):
-    for place in range(400):
-        (tmp_path / f"{place:03}").write_text("q q\n" * (3000 if place == 399 else 3))
-    result = found(tmp_path, "q", cap=5)
-    assert sum(matches.rows for matches in result.files.values()) == 399 * 3 + 3000
-    assert sum(matches.hits for matches in result.files.values()) == 2 * (399 * 3 + 3000)
-    assert len(result.files["000"].events) >= 3  # first come, first served
-    assert len(result.files["001"].events) >= 2
-    assert len(result.files["399"].events) >= 4  # its share of 5 rows
-    assert sum(len(matches.events) for matches in result.files.values()) < 1000
-
-
-def test_a_line_of_any_length_costs_a_few_bytes(tmp_path: Path):
-    (tmp_path / "a").write_text(
-        '"},\\n,"line_number":7,"absolute_offset":9,' * 200_000 + "needle\n"
-    )
-    result = found(tmp_path, "needle")
-    (event,) = result.files["a"].events
-    assert len(event) < 200
-    line, offset, hits = ripgrep.places(event)
-    assert (line, offset) == (1, 0)
-    end = (tmp_path / "a").stat().st_size - 1
-    assert hits == [(end - 6, end)]
-    assert ripgrep.line_text(event) is None
+def test_what_is_counted_of_a_tree_does_not_hang_on_the_pattern(tmp_path: Path):
+    (tmp_path / "a").write_text("some text\n" * 5000)
+    (tmp_path / "wide").write_bytes("some text\n".encode("utf-16-le") * 5000)
+    (tmp_path / "marked").write_bytes("some text\n".encode("utf-16") * 5000)
+    (tmp_path / "late").write_bytes(b"some text\n" * 10_000 + b"\0\n" * 3)
+    patterns = ["absent", "some", "^", "e.*t", "(?i)TEXT", r"\x01"]
+    seen = {(found.searched, found.bytes) for found in (count(tmp_path, p) for p in patterns)}
+    assert len(seen) == 1
 
 
 def test_a_refusal_is_an_error_and_leaves_nothing_running(tmp_path: Path):
     with pytest.raises(SearchError, match="unclosed group"):
-        found(tmp_path, "(")
+        count(tmp_path, "(")
     assert not [child for child in psutil.Process().children() if child.name() == "rg"]
 
 
+def test_what_was_counted_before_the_time_was_over_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nprintf './a\\0003\\n./b\\0004\\n./half\\0001'\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(ripgrep, "executable", lambda: str(slow))
+    counted = count(tmp_path, "x", seconds=1)
+    assert (counted.files, counted.complete) == ({"a": 3, "b": 4}, False)
+    assert count(tmp_path, "x", seconds=0).files == {}
+    assert not [child for child in psutil.Process().children() if child.name() == "sleep"]
+
+
 def test_a_search_that_is_interrupted_ends_its_process(tmp_path: Path):
-    for place in range(300):
-        (tmp_path / f"{place:03}").write_text("ab" * 40_000)
+    """Ctrl-C while ripgrep waits: a shell script stands in for it."""
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
     program = textwrap.dedent(f"""
-        import time
+        import time, psutil
         from ctxlab.tools import ripgrep
-        print("ready", flush=True)
-        options = ["--regexp=.", *ripgrep.selection()]
+        ripgrep.executable = lambda: {str(slow)!r}
         try:
-            ripgrep.found({str(tmp_path)!r}, options, cap=1, deadline=time.monotonic() + 60)
+            ripgrep.listed({str(tmp_path)!r}, [], time.monotonic() + 60)
         except KeyboardInterrupt:
-            import psutil  # a child that has just been started ends when it finds its pipe closed
-            print(len(psutil.wait_procs(psutil.Process().children(), timeout=20)[1]), flush=True)
+            print([child.name() for child in psutil.Process().children()], flush=True)
     """)
     child = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    while not psutil.Process(child.pid).children() and child.poll() is None:
+    while not [c for c in psutil.Process(child.pid).children() if c.name() == "sleep"]:
         time.sleep(0.01)
+    time.sleep(0.2)  # for the parent to be past Popen, where an interrupt leaves the child alone
     child.send_signal(signal.SIGINT)
-    assert child.communicate(timeout=30)[0] == "0\n"
+    assert child.communicate(timeout=30)[0] == "[]\n"
