@@ -21,6 +21,7 @@ IDS = """
 reg-mutations reg-safe reg-mean reg-breakpoint reg-orderings reg-property-orderings
 reg-false-invalidation reg-session-a reg-session-b reg-resent reg-core-fingerprint
 reg-breakpoint-position
+reg-layout-small reg-layout-large reg-layout-permissions reg-layout-generated
 des-quota des-grep-mean des-grep-p50 des-grep-p95 des-grep-total des-price-sonnet des-price-gpt
 des-price-gemini des-discount des-write des-minimum des-low-rate des-timestamp des-latency
 des-tool-share des-in-out des-ttl des-openai-write des-resellers des-read-limits

@@ -19,7 +19,10 @@ pytestmark = pytest.mark.data
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 
 # Where the defaults take long: fewer draws of the same.
-SMALL = {"core_tail_session": {"seeds": 30}}
+SMALL = {
+    "core_tail_session": {"seeds": 30},
+    "tool_strategies": {"seeds": 2, "grid_changes": [0, 31], "grid_tokens": [200, 1000]},
+}
 
 
 @pytest.fixture(scope="module")

@@ -117,13 +117,12 @@ def ecdf(
         groups = _groups(frame, x, hue)
         for at, (name, values) in enumerate(groups.items()):
             kept = np.sort(values[values > 0] if log else values)
-            share = np.arange(len(kept) + 1) / max(1, len(kept)) * 100
-            kept = np.concatenate([kept[:1], kept])  # it rises from zero at the smallest
+            share = np.arange(1, len(kept) + 1) / max(1, len(kept)) * 100
             style: dict[str, Any] = {
                 "color": theme.colour(at),
                 "ls": theme.DASHES[at % len(theme.DASHES)],
             }
-            page.axes.step(kept, share[: len(kept)], where="post", **style)
+            page.axes.step(kept, share, where="post", **style)
             page.legend.append((name, Line2D([], [], **style)))
         page.legend = page.legend if len(groups) > 1 else []
         theme.value_axis(page.axes, "y", f"share of {of} at most this large", "%")
