@@ -1,0 +1,1 @@
+"""What each kind of text is made of: dividers for the cutter."""
