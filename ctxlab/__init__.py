@@ -23,6 +23,9 @@ _MODULES = {
     "loading": "Bm25ToolSearch LoadingPlan McpServer RegexToolSearch ServerTools join_tools "
     "list_many list_tools plan_loading read_servers",
     "tools": "SearchResult Toolset largest_remainder render search workspace_tools",
+    "truncation": "DEFAULT_BUDGETS FsspecStorage MemoryStorage Page RedisStorage ResourceStore "
+    "SqliteStorage TokenBudget Truncated TruncatingWrapper dynamic_limit lookup_tools parse_notice "
+    "truncate",
     "sessions": "ToolOperation ToolOperations tool_operations",
     "workbench": "Record Rule load_table run_batch run_notebook",
 }

@@ -19,6 +19,8 @@ from ctxlab.tools.formats import render
 from ctxlab.tools.grep import search
 from ctxlab.tools.read_file import MAX_LINES, read
 from ctxlab.tools.workspace import Workspace
+from ctxlab.truncation.lookup import lookup_tools
+from ctxlab.truncation.store import ResourceStore
 
 MAX_RESULTS = 200
 """Matching lines that one grep_search shows at most (`tool-design` §4)."""
@@ -36,28 +38,33 @@ class Toolset:
         return [definition(function) for function in self._functions.values()]
 
     def call(self, name: str, arguments: object) -> str:
-        """The tool's answer; whatever a model sends, what is wrong comes back as `Error: …`."""
+        """The tool's answer; whatever a model sends, what is wrong comes back as `Error: …`.
+
+        A tool with errors of another form has them made by its attribute `refused`.
+        """
+        function = self._functions.get(name) if isinstance(name, str) else None
         try:
-            function = self._functions.get(name) if isinstance(name, str) else None
             if function is None:
                 known = ", ".join(self._functions)
                 raise UsageError(f"there is no tool {name!r:.80}; there are {known}")
             return str(call(function, arguments))
         except (CtxlabError, OSError) as error:
-            return f"Error: {error}"
+            return str(getattr(function, "refused", "Error: {}".format)(str(error)))
 
 
-def workspace_tools(root: str | Path) -> Toolset:
-    """read_file and grep_search over one folder.
+def workspace_tools(root: str | Path, store: ResourceStore | None = None) -> Toolset:
+    """read_file and grep_search over one folder, and with a store the tools that look into it.
 
     Args:
         root: The folder; no tool reads outside it.
+        store: Where truncated results are kept: adds lookup_full_content and search_full_content.
 
     Raises:
         InputError: the root is not a directory.
     """
     tools = WorkspaceTools(root)
-    return Toolset([tools.read_file, tools.grep_search])
+    lookups = [] if store is None else lookup_tools(store)
+    return Toolset([tools.read_file, tools.grep_search, *lookups])
 
 
 class WorkspaceTools:

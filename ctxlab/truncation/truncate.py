@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from ctxlab import tokens
 from ctxlab.errors import UsageError
 from ctxlab.truncation.boundaries.text import paragraphs
-from ctxlab.truncation.kinds import KINDS, apart
+from ctxlab.truncation.kinds import KINDS, Apart, apart
 from ctxlab.truncation.measure import checked_limit, checked_unit, exceeds, largest, size
 from ctxlab.truncation.pieces import Cut, Cutter, Shown, Span, kept, merged
 
@@ -141,17 +141,19 @@ def truncate(
     """
     cutting = Cutting(limit, unit, kind, keep)
     if exceeds(text, limit, unit):
-        return fitted(text, cutting, whole=lambda cut: cut.text)
+        taken = apart(text, kind, smart=keep == "auto")
+        return fitted(text, cutting, taken, whole=lambda cut: cut.text)
     return Truncated(text, apart(text, kind).kind, unit, (), original=text)
 
 
-def fitted(text: str, cutting: Cutting, whole: Callable[[Truncated], str]) -> Truncated:
+def fitted(
+    text: str, cutting: Cutting, taken: Apart, whole: Callable[[Truncated], str]
+) -> Truncated:
     """The largest cut with which `whole(cut)`, all that is returned, stays within the limit.
 
     `whole` may add to the text what tells of the cut; without any text it has to fit.
     """
     limit, unit = cutting.limit, cutting.unit
-    taken = apart(text, cutting.kind, smart=cutting.keep == "auto")
 
     def made(cut: Cut | None) -> Truncated:
         omitted = cut.omitted if cut else ((0, len(text)),)
@@ -159,6 +161,8 @@ def fitted(text: str, cutting: Cutting, whole: Callable[[Truncated], str]) -> Tr
         return Truncated(kept(text, omitted), taken.kind, unit, omitted, shown, original=text)
 
     def measure(cut: Cut | None) -> int:
+        if cut and not cut.omitted:  # the whole text, which is too large: there is no notice for it
+            return limit + 1
         return size(whole(made(cut)), unit)
 
     share = cutting.share(taken.kind)
