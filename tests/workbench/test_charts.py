@@ -46,6 +46,7 @@ class TestSvg:
     def test_it_has_no_colour_but_palette_ink_and_text_on_bars(self, text: str) -> None:
         assert set(re.findall(r"#[0-9a-f]{6}\b", text)) <= {*theme.PALETTE, "#ffffff", "#000000"}
         assert "currentColor" in text
+        assert theme.PAPER not in text
 
 
 def test_charts_can_stand_in_one_page() -> None:
@@ -191,6 +192,18 @@ def test_a_chart_adds_nothing_up() -> None:
     with pytest.raises(UsageError, match="two rows for name 'a', kind 'x'"):
         charts.bars(frame, x="name", y="value", hue="kind", unit="s", title="")
     assert _order(charts.bars(frame, x="name", y="value", unit="s", title="")) == ["a", "a"]
+
+
+def test_no_two_of_many_series_look_alike() -> None:
+    looks = [(theme.colour(at), theme.dash(at), theme.marker(at)) for at in range(36)]
+    assert len(set(looks)) == 36
+    frame = pd.DataFrame({"name": ["a"] * 9, "value": range(1, 10), "kind": list("abcdefghi")})
+    for stacked in (False, True):
+        figure = charts.bars(
+            frame, x="name", y="value", hue="kind", unit="s", title="", stacked=stacked
+        )
+        fills = {patch.get_facecolor() for patch in figure.axes[0].patches}
+        assert len(fills) == 9
 
 
 def test_hue_and_several_columns_at_once_are_refused() -> None:

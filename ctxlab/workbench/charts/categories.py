@@ -77,7 +77,7 @@ def bars(
         for name, value in (references or {}).items():
             reference(page.axes, axis, name, value, unit)
         if len(table) > 1:
-            page.legend = [(name, Patch(color=theme.colour(at))) for at, name in enumerate(table)]
+            page.legend = [(name, Patch(**theme.fill(at))) for at, name in enumerate(table)]
         return page.finish()
 
 
@@ -161,6 +161,7 @@ def reference(axes: Axes, which: str, name: str, value: float, unit: str) -> Non
         fontsize=theme.SMALL,
         ha="right",
         va="bottom",
+        bbox={"facecolor": theme.PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )
 
 
@@ -171,7 +172,7 @@ def _grouped(axes: Axes, table: Table, unit: str, *, vertical: bool) -> None:
     told = sum(map(len, table.values())) <= _LABELLED
     for at, values in enumerate(table.values()):
         spots = np.arange(len(values)) + (at - (count - 1) / 2) * thick
-        draw(spots, np.nan_to_num(values), thick * 0.9, color=theme.colour(at))
+        draw(spots, np.nan_to_num(values), thick * 0.9, **theme.fill(at))
         for spot, value in zip(spots, values, strict=True):
             if told:
                 _tell(axes, value, spot, format_value(value, unit), vertical=vertical)
@@ -185,9 +186,9 @@ def _stacked(axes: Axes, table: Table, unit: str, *, vertical: bool) -> None:
     base = np.zeros(len(whole))
     for at, values in enumerate(parts):
         start = {"bottom" if vertical else "left": base}
-        draw(range(len(values)), values, 0.66, color=theme.colour(at), **start)
+        draw(range(len(values)), values, 0.66, **theme.fill(at), **start)
         if told:
-            fill, room = theme.colour(at), 0.11 * whole.max(initial=0)
+            fill, room = theme.on_fill(at), 0.11 * whole.max(initial=0)
             _tell_inside(axes, base, values, unit, fill, room=room, vertical=vertical)
         base = base + values
     if told and len(parts) > 1:
@@ -207,7 +208,7 @@ def _tell_inside(
                 "va": "center_baseline",
                 "fontsize": theme.SMALL,
             }
-            axes.text(x, y, format_value(value, unit), color=theme.on_colour(fill), **look)
+            axes.text(x, y, format_value(value, unit), color=fill, **look)
 
 
 def _tell(

@@ -75,7 +75,7 @@ def scatter(
             part = frame if name is None else frame[frame[hue] == name]
             style: dict[str, Any] = {
                 "color": theme.colour(at),
-                "marker": theme.MARKERS[at % 6],
+                "marker": theme.marker(at),
                 "ls": "none",
                 "mew": 0,
             }

@@ -68,8 +68,8 @@ def histogram(
             heights, _ = np.histogram(values, edges)
             thick = width / len(groups)
             left = edges[:-1] + (edges[1:] - edges[:-1] - width) / 2 + thick * at
-            page.axes.bar(left, heights, thick, align="edge", color=theme.colour(at))
-            page.legend.append((name, Patch(color=theme.colour(at))))
+            page.axes.bar(left, heights, thick, align="edge", **theme.fill(at))
+            page.legend.append((name, Patch(**theme.fill(at))))
         page.legend = page.legend if len(groups) > 1 else []
         _value_x(page, label or theme.readable(x), unit, marks, log=False)
         page.axes.xaxis.set_major_locator(MaxNLocator(10, integer=whole))
@@ -120,7 +120,7 @@ def ecdf(
             share = np.arange(1, len(kept) + 1) / max(1, len(kept)) * 100
             style: dict[str, Any] = {
                 "color": theme.colour(at),
-                "ls": theme.DASHES[at % len(theme.DASHES)],
+                "ls": theme.dash(at),
             }
             page.axes.step(kept, share, where="post", **style)
             page.legend.append((name, Line2D([], [], **style)))

@@ -140,9 +140,9 @@ def timeline(
         base = np.zeros(len(frame))
         for at, part in enumerate(parts):
             values = pd.to_numeric(frame[part], errors="coerce").fillna(0).to_numpy(dtype=float)
-            axes.bar(spots, values, 0.8, bottom=base, color=theme.colour(at))
+            axes.bar(spots, values, 0.8, bottom=base, **theme.fill(at))
             base = base + values
-            page.legend.append((theme.readable(part), Patch(color=theme.colour(at))))
+            page.legend.append((theme.readable(part), Patch(**theme.fill(at))))
         top = float(base.max(initial=0)) or 1.0
         axes.set_ylim(0, top * 1.12)
         axes.set_xlim(-0.7, max(0.7, len(frame) - 0.3))
@@ -201,8 +201,8 @@ def _style(at: int, points: int) -> dict[str, Any]:
     marked = points <= 30
     return {
         "color": theme.colour(at),
-        "ls": theme.DASHES[at % len(theme.DASHES)],
-        "marker": theme.MARKERS[at % len(theme.MARKERS)] if marked else "",
+        "ls": theme.dash(at),
+        "marker": theme.marker(at) if marked else "",
         "ms": 5,
         "mew": 0,
     }

@@ -13,9 +13,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
@@ -27,6 +29,8 @@ from ctxlab.workbench.charts.numbers import format_value
 PALETTE = ("#1a85e8", "#b88205", "#c03c1b", "#1ca079", "#b03ba8", "#6e6e6e")
 INK = "#0a0b0c"
 """Drawn text and axes; becomes `currentColor`."""
+PAPER = "#fdfcfb"
+"""Behind a label that lines run through; becomes the page's own ground, or nothing."""
 DASHES = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (6, 2, 1.2, 2)), (0, (3, 1.5)), (0, (9, 3)))
 MARKERS = ("o", "s", "D", "^", "v", "X")
 WIDTH = 420.0
@@ -79,12 +83,35 @@ def house() -> Iterator[None]:
 
 
 def colour(index: int) -> str:
-    """The colour of the series at `index`; after six they repeat, with other dashes and markers.
+    """The colour of the series at `index`; after six they repeat, see `dash`, `marker`, `fill`.
 
     >>> colour(0)
     '#1a85e8'
     """
     return PALETTE[index % len(PALETTE)]
+
+
+def dash(index: int) -> Any:
+    """The dash of the series at `index`: no colour has the same one twice in 36."""
+    return DASHES[(index + index // len(PALETTE)) % len(DASHES)]
+
+
+def marker(index: int) -> str:
+    """The marker of the series at `index`, which goes round as the dashes do."""
+    return MARKERS[(index + index // len(PALETTE)) % len(MARKERS)]
+
+
+def fill(index: int) -> dict[str, Any]:
+    """How a bar of the series at `index` is filled; from the seventh on pale, with an edge."""
+    if index < len(PALETTE):
+        return {"color": colour(index), "linewidth": 0}
+    edge = {"edgecolor": colour(index), "linewidth": 1.2}
+    return {"facecolor": to_rgba(colour(index), 0.25), **edge}
+
+
+def on_fill(index: int) -> str:
+    """The ink that reads best on that fill: 4.5:1 or more."""
+    return on_colour(colour(index)) if index < len(PALETTE) else INK
 
 
 def on_colour(fill: str) -> str:

@@ -36,7 +36,7 @@ class Held:
     """Such as `the run before`."""
     since: str
     link: str
-    """The earlier run's directory; empty where it has none of its own."""
+    """The earlier run's report; empty where it has none."""
     inputs: list[Change]
     tables: dict[str, Verdict]
 
@@ -85,14 +85,16 @@ def card(entry: Entry, results: Path) -> Card:
         picture_of=words.when(shown.started) if shown is not newest else "",
         figures=_figures(results / newest.place, tables),
         tables=[_table(newest, name, table) for name, table in tables.items()],
-        held=list(_held(entry)),
+        held=_held(entry, results),
         older=[(run, _report(results, run)) for run in entry.runs[1:]],
     )
 
 
-def _held(entry: Entry) -> list[Held]:
+def _held(entry: Entry, results: Path) -> list[Held]:
     newest, earlier = entry.newest, entry.runs[1:2]
-    held = [_against("the run before", run.manifest, newest, f"{run.place}/") for run in earlier]
+    held = [
+        _against("the run before", run.manifest, newest, _report(results, run)) for run in earlier
+    ]
     if entry.baseline and entry.baseline.get("run_id") != newest.run_id:
         held.append(_against("the baseline", entry.baseline, newest, ""))
     return held
