@@ -11,7 +11,9 @@ import pytest
 from ctxlab.experiments.claims import check, load_claims
 from ctxlab.workbench import run_notebook, tables
 from ctxlab.workbench.manifest import read_manifest
-from ctxlab.workbench.notebook import default_entry
+from ctxlab.workbench.notebook import default_entry, read_notebook
+from ctxlab.workbench.parameters import check_values, effective
+from ctxlab.workbench.plan import read_plan
 from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.data
@@ -125,6 +127,14 @@ def split_source(notebook):
             tagged = "parameters" in cell["metadata"].get("tags", [])
             parts[tagged].append("".join(cell["source"]))
     return "\n".join(parts[True]), "\n".join(parts[False])
+
+
+def test_the_default_plan_runs_every_notebook():
+    plan = read_plan(REPOSITORY / "notebooks" / "plan.toml")
+    assert {step.notebook.name for step in plan.steps} == {path.name for path in NOTEBOOKS}
+    for step in plan.steps:
+        declared = read_notebook(step.notebook).parameters
+        effective(declared, check_values(declared, step.parameters))
 
 
 def test_every_claim_s_experiment_is_an_entry_of_a_notebook():
