@@ -100,7 +100,8 @@ def _close(stated: Any, measured: Any) -> bool:
 
 
 def _decimals(value: float) -> int:
-    return len(str(value).partition(".")[2]) if value % 1 else 0
+    # A float that is whole was written with a decimal: 2.0 is not 2.3.
+    return len(str(value).partition(".")[2])
 
 
 def _same_direction(stated: PartOf, measured: PartOf, unit: str) -> bool:

@@ -77,3 +77,9 @@ def test_told_is_what_a_reader_expects():
 def test_difference_names_what_differs_and_nothing_else():
     assert difference({"a": 5, "b": 4}, {"a": 5, "b": 1}) == "b: 4, measured 1"
     assert difference(5, 4) == ""
+
+
+def test_a_whole_float_is_exact_to_its_decimal():
+    assert verdict("price", (1.0, None), (1.25, None)) == "differs"
+    assert verdict("price", (2.0, None), (2.04, None)) == "reproduced"
+    assert verdict("price", (2, None), (2.25, None)) == "reproduced"
