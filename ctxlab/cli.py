@@ -317,8 +317,8 @@ def _lint(
 
     Example: ctxlab lint data/cache/toolsets/git.json
     """
-    from ctxlab.cache.lint import as_json as json_of
-    from ctxlab.cache.lint import as_text, lint_file
+    from ctxlab.cache.linting import as_json as json_of
+    from ctxlab.cache.linting import as_text, lint_file
 
     here = Path.cwd() / file
     found = lint_file(here if here.exists() else file)

@@ -10,7 +10,7 @@ from ctxlab.cache.client import simulated_async_client, simulated_client
 from ctxlab.cache.explanation import Change, Explanation, explain
 from ctxlab.cache.handler import Answer, MessagesHandler
 from ctxlab.cache.layout import Layout
-from ctxlab.cache.lint import Finding, lint, lint_file
+from ctxlab.cache.linting import Finding, lint, lint_file
 from ctxlab.cache.replies import Script, echo, tool_call
 from ctxlab.cache.rules import Rules, Switch, rules_for, switches
 from ctxlab.cache.simulator import Pending, PromptCache

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ctxlab import project
-from ctxlab.cache.lint import RULES, lint_file
+from ctxlab.cache.linting import RULES, lint_file
 from ctxlab.errors import InputError
 from ctxlab.prefix import read_tools
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from ctxlab.cache import PromptCache
+from ctxlab.cache import Envelope, PromptCache
 
 MARK = {"type": "ephemeral"}
 HOUR = {"type": "ephemeral", "ttl": "1h"}
@@ -89,3 +89,16 @@ def figures(usage: Mapping[str, Any]) -> tuple[int, int, int]:
         usage["cache_creation_input_tokens"],
         usage["input_tokens"],
     )
+
+
+def numbered(count: int, marked: int, *more: int) -> dict[str, Any]:
+    """`count` text blocks of 100 tokens, counted from 1, with markers at these."""
+    blocks = [text(100, f"block {number}") for number in range(1, count + 1)]
+    for number in (marked, *more):
+        blocks[number - 1]["cache_control"] = MARK
+    return {"model": MODEL, "messages": [user(*blocks)]}
+
+
+def reads(cache: PromptCache, request: Any, envelope: Envelope | None = None) -> int:
+    usage = cache.send(request, envelope) if envelope else cache.send(request)
+    return int(usage["cache_read_input_tokens"])

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ctxlab.cache.lint.finding import Finding
+from ctxlab.cache.linting.finding import Finding
 from ctxlab.cache.places import spots
 
 Request = Mapping[str, Any]

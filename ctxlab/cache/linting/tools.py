@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ctxlab.cache.lint.finding import Finding
-from ctxlab.cache.lint.volatile import volatile
+from ctxlab.cache.linting.finding import Finding
+from ctxlab.cache.linting.volatile import volatile
 from ctxlab.prefix import canonical
 
 Tool = Mapping[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ctxlab.cache import lint, lint_file
-from ctxlab.cache.lint.finding import RULES
-from ctxlab.cache.lint.volatile import volatile
+from ctxlab.cache.linting.finding import RULES
+from ctxlab.cache.linting.volatile import volatile
 from ctxlab.errors import InputError
 from tests.cache.requests import MARK, assistant, base, call, result, user
 from tests.conftest import shared

@@ -8,8 +8,8 @@ from typing import Any
 
 from ctxlab.cache.head import MESSAGES, SYSTEM, TOOLS, Marker
 from ctxlab.cache.layout import Layout
-from ctxlab.cache.lint.finding import Finding
-from ctxlab.cache.lint.volatile import volatile
+from ctxlab.cache.linting.finding import Finding
+from ctxlab.cache.linting.volatile import volatile
 from ctxlab.cache.places import spots, system_blocks, tools_of
 from ctxlab.cache.simulator import PromptCache
 from ctxlab.errors import InvalidRequest

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from ctxlab import project
-from ctxlab.cache.lint.finding import RULES, Finding
-from ctxlab.cache.lint.prompt import lint_prompt
-from ctxlab.cache.lint.results import lint_results
-from ctxlab.cache.lint.session import lint_history, lint_session
-from ctxlab.cache.lint.tools import lint_tools
+from ctxlab.cache.linting.finding import RULES, Finding
+from ctxlab.cache.linting.prompt import lint_prompt
+from ctxlab.cache.linting.results import lint_results
+from ctxlab.cache.linting.session import lint_history, lint_session
+from ctxlab.cache.linting.tools import lint_tools
 from ctxlab.errors import InputError
 from ctxlab.prefix import read_tools
 

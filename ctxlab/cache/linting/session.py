@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ctxlab.cache.lint.finding import Finding
+from ctxlab.cache.linting.finding import Finding
 from ctxlab.cache.places import bare, spots, tools_of
 from ctxlab.prefix import compare_tools
 
