@@ -27,7 +27,7 @@ _MODULES = {
     "SqliteStorage TokenBudget Truncated TruncatingWrapper dynamic_limit lookup_tools parse_notice "
     "truncate",
     "sessions": "ToolOperation ToolOperations tool_operations",
-    "workbench": "Record Rule load_table run_batch run_notebook",
+    "workbench": "Record Rule compare_runs load_table run_batch run_notebook",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

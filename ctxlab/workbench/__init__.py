@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ctxlab.workbench.batch import run_batch as run_batch
+    from ctxlab.workbench.compare import compare_runs as compare_runs
     from ctxlab.workbench.record import Record as Record
     from ctxlab.workbench.results import load_table as load_table
     from ctxlab.workbench.rules import Rule as Rule
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "batch": "run_batch",
+    "compare": "compare_runs",
     "record": "Record",
     "results": "load_table",
     "rules": "Rule",
