@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,21 @@ def inputs_sha256(
 
 
 def source_sha256() -> str:
-    """Of ctxlab's own source: every file of the package but hidden and compiled ones."""
+    """Of ctxlab's own source: the package, and the tables in `data/` that it reads by itself.
+
+    Hidden and compiled files do not count.
+    """
     digest = hashlib.sha256()
+    for name, path in _source_files():
+        digest.update(f"{name} {digests.content(path).sha256}\n".encode())
+    return digest.hexdigest()
+
+
+def _source_files() -> Iterator[tuple[str, Path]]:
     for path in sorted(_PACKAGE.rglob("*")):
         parts = path.relative_to(_PACKAGE).parts
-        if "__pycache__" in parts or any(part.startswith(".") for part in parts):
-            continue
-        if path.is_file():
-            digest.update(f"{'/'.join(parts)} {digests.content(path).sha256}\n".encode())
-    return digest.hexdigest()
+        hidden = "__pycache__" in parts or any(part.startswith(".") for part in parts)
+        if path.is_file() and not hidden:
+            yield "/".join(parts), path
+    for path in sorted(project.data_dir().glob("*.toml")):
+        yield f"data/{path.name}", path

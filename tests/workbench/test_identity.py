@@ -95,3 +95,11 @@ def test_our_own_source_is_every_file_but_compiled_ones(tmp_path, monkeypatch):
     assert identity.source_sha256() == before
     (tmp_path / "page.css").touch()
     assert identity.source_sha256() != before
+
+
+def test_a_table_that_the_package_reads_by_itself_is_its_source(tmp_path, monkeypatch):
+    monkeypatch.setenv("CTXLAB_ROOT", str(tmp_path))
+    (tmp_path / "data").mkdir()
+    before = identity.source_sha256()
+    (tmp_path / "data" / "cache_rules.toml").write_text("a = 1")
+    assert identity.source_sha256() != before
