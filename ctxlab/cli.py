@@ -13,9 +13,11 @@ from pathlib import Path
 import typer
 
 from ctxlab.errors import CtxlabError, UsageError
+from ctxlab.quick import QuickCommand, QuickGroup
 
 app = typer.Typer(
     name="ctxlab",
+    cls=QuickGroup,
     help="Measure what an LLM agent's tools do to its context.",
     no_args_is_help=True,
     add_completion=False,
@@ -73,7 +75,7 @@ def _run(
 
     read, passed = command.read(notebook, parameters or ())
     if look:
-        typer.echo(telling.parameters_text(read.parameters))
+        typer.echo(command.parameters_text(read.parameters))
         return
     with command.ended_by_signals():
         outcome = command.run(
@@ -121,10 +123,12 @@ def _batch(
     raise typer.Exit(0 if well else 1)
 
 
-@app.command("list")
+@app.command("list", cls=QuickCommand)
 def _list(
     entry: str = typer.Argument(None, help="whose runs; by default each entry's newest"),
-    results: Path = _RESULTS,
+    results: str = typer.Option(
+        None, metavar="PATH", help="where runs are kept; by default results/ of the project"
+    ),
     as_json: bool = typer.Option(False, "--json", help="print them as JSON"),
 ) -> None:
     """List entries with their newest runs, or the runs of one entry.
@@ -136,7 +140,7 @@ def _list(
     from ctxlab import project
     from ctxlab.workbench import telling
 
-    folder = results or project.results_dir()
+    folder = Path(results) if results else project.results_dir()
     rows = telling.runs_rows(entry, folder) if entry else telling.entries_rows(folder)
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))

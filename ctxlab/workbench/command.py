@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -15,9 +16,10 @@ from ctxlab.errors import CtxlabError
 from ctxlab.workbench.batch import run_batch
 from ctxlab.workbench.notebook import Notebook, default_entry, read_notebook
 from ctxlab.workbench.outcome import Outcome
-from ctxlab.workbench.parameters import parse_assignments
+from ctxlab.workbench.parameters import OUTPUT_DIR, Parameter, parse_assignments
 from ctxlab.workbench.plan import FILE, needs_beside, read_plan
 from ctxlab.workbench.run import run_notebook
+from ctxlab.workbench.telling import aligned
 from ctxlab.workbench.watch import watching
 
 
@@ -29,6 +31,17 @@ def read(notebook: Path, assignments: Iterable[str]) -> tuple[Notebook, dict[str
     """
     found = read_notebook(notebook)
     return found, parse_assignments(found.parameters, assignments)
+
+
+def parameters_text(declared: Mapping[str, Parameter]) -> str:
+    """What a notebook may be passed."""
+    rows = [["parameter", "type", "default", "meaning"]]
+    rows += [
+        [name, each.annotation, json.dumps(each.default, ensure_ascii=False), each.meaning]
+        for name, each in declared.items()
+        if name != OUTPUT_DIR
+    ]
+    return aligned(rows)
 
 
 def run(

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from ctxlab import project
 from ctxlab.errors import InputError, UsageError
-from ctxlab.workbench import tables
 from ctxlab.workbench.manifest import FILE, Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -117,6 +116,8 @@ def load_table(entry: str, name: str) -> pd.DataFrame:
         InputError: no such run or table.
         UsageError: the entry is not among the needs of the run that asks.
     """
+    from ctxlab.workbench import tables  # noqa: PLC0415  `ctxlab list` reads no table
+
     run = _needed(entry) if NEEDS_VARIABLE in os.environ else newest_successful(entry)
     if run is None:
         there = ", ".join(entries()) or "none"

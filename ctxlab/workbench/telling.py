@@ -1,15 +1,15 @@
-"""Runs, outcomes and parameters in words: aligned text for people, JSON for scripts."""
+"""Runs and their outcomes in words: aligned text for people, JSON for scripts."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ctxlab.errors import InputError
 from ctxlab.workbench.outcome import REPORT, Outcome
-from ctxlab.workbench.parameters import OUTPUT_DIR, Parameter
 from ctxlab.workbench.results import Run, entries, runs
 
 
@@ -33,11 +33,14 @@ def aligned(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> str:
 
 
 def outcomes_text(outcomes: Sequence[Outcome]) -> str:
-    """A table of what became of each entry, with seconds and report; then why some did not."""
+    """A table of what became of each entry, with seconds and report; why some did not; the sum."""
     rows = [["entry", "status", "seconds", "report"]]
     rows += [[each.entry, each.status, _seconds(each), _report(each.path)] for each in outcomes]
     bad = [f"{each.entry}: {each.reason}" for each in outcomes if not each.well]
-    return "\n".join([aligned(rows, right=[2]), *(["", *bad] if bad else [])])
+    counts = Counter(each.status for each in outcomes)
+    told = ", ".join(f"{number} {status}" for status, number in counts.items())
+    blocks = [aligned(rows, right=[2]), "\n".join(bad), told if len(outcomes) > 1 else ""]
+    return "\n\n".join(filter(None, blocks))
 
 
 def _seconds(outcome: Outcome) -> str:
@@ -107,14 +110,3 @@ def rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
         seconds = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
         table.append([*first, row["status"], seconds, _report(Path(row["path"]))])
     return aligned(table, right=[1, 3] if with_runs else [2])
-
-
-def parameters_text(declared: Mapping[str, Parameter]) -> str:
-    """What a notebook may be passed."""
-    rows = [["parameter", "type", "default", "meaning"]]
-    rows += [
-        [name, each.annotation, json.dumps(each.default, ensure_ascii=False), each.meaning]
-        for name, each in declared.items()
-        if name != OUTPUT_DIR
-    ]
-    return aligned(rows)

@@ -24,6 +24,8 @@ figure = Figure()
 figure.subplots().bar(["a", "b"], [1, 2])
 record.chart("bars", figure, alt="Two bars")"""
 
+PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
 
 def notebook(path: Path, *cells: str, parameters: str = PARAMETERS, **metadata) -> Path:
     """Write a notebook of a title, the parameters and these code cells."""
@@ -36,7 +38,7 @@ def notebook(path: Path, *cells: str, parameters: str = PARAMETERS, **metadata) 
         cell["id"] = f"cell-{number}"
     content = {
         "cells": made,
-        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}} | metadata,
+        "metadata": {"kernelspec": PYTHON} | metadata,
         "nbformat": 4,
         "nbformat_minor": 5,
     }

@@ -18,6 +18,7 @@ from ctxlab.errors import InputError, RunFailed, UsageError
 from ctxlab.workbench import load_table, run_notebook
 from ctxlab.workbench.manifest import read_manifest
 from ctxlab.workbench.results import RUN_ID
+from tests.conftest import need_service
 from tests.workbench.fixtures import CHART, PARAMETERS, TABLE, notebook
 
 SECRET = "plain-looking-secret-value"
@@ -291,6 +292,34 @@ def test_a_full_disk_leaves_earlier_runs_and_nothing_of_this_one(root, well, mon
     ):
         run_notebook(root / "notebooks" / "01_well.ipynb", {"corpus": "corpus.txt", "seed": 4})
     assert sorted((root / "results" / "well").iterdir()) == before
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A disk of 200 KB."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", folder]
+    mounted = os.geteuid() == 0 and not subprocess.run(mount, check=False).returncode
+    need_service(mounted, "a small disk cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_really_full_disk(root, tiny):
+    big = "import pandas as pd\nfrom ctxlab.workbench import Record\nRecord(output_dir).table("
+    table = notebook(
+        root / "table.ipynb", f"{big}'t', pd.DataFrame({{'n': range(100_000)}}), key=['n'])"
+    )
+    outcome = run_notebook(table, results=tiny)
+    assert outcome.reason == "OSError in In [3]: [Errno 28] No space left on device"
+    assert read_manifest(outcome.path).tables == {}
+    assert "t.csv" not in " ".join(files(outcome))  # half of a table is none
+    output = notebook(root / "output.ipynb", "print('x' * 200_000)")
+    with pytest.raises(RunFailed, match="No space left on device"):
+        run_notebook(output, results=tiny)
+    assert list((tiny / "output").iterdir()) == []
+    assert read_manifest(outcome.path).status == "failed"  # the earlier one is as it was
 
 
 def test_an_interrupt_ends_the_kernel_and_leaves_nothing(root, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from ctxlab.errors import InputError
 from ctxlab.workbench import telling
+from ctxlab.workbench.command import parameters_text
 from ctxlab.workbench.manifest import Failure
 from ctxlab.workbench.outcome import Outcome
 from ctxlab.workbench.parameters import read_parameters
@@ -37,6 +38,8 @@ def test_outcomes_are_a_table_and_reasons(outcomes):
         "",
         "bad: E in In [3]: x",
         "c: needs bad, which failed",
+        "",
+        "1 succeeded, 1 failed, 1 not run",
     ]
 
 
@@ -78,9 +81,7 @@ def test_entries_and_runs_are_listed(tmp_path, monkeypatch):
 
 
 def test_parameters_are_listed_without_the_runners_own():
-    text = telling.parameters_text(
-        read_parameters('seed: int = 7  # of draws\noutput_dir: str = ""')
-    )
+    text = parameters_text(read_parameters('seed: int = 7  # of draws\noutput_dir: str = ""'))
     assert text.splitlines() == [
         "parameter  type  default  meaning",
         "seed       int   7        of draws",
