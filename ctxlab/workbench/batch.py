@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from ctxlab import project
 from ctxlab.errors import CtxlabError, InputError, UsageError
-from ctxlab.workbench import engines, run, warm_parent
+from ctxlab.workbench import engines, run
 from ctxlab.workbench.environment import cpus
 from ctxlab.workbench.identity import Contents
 from ctxlab.workbench.lock import batch_lock
@@ -95,8 +94,8 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
     notebooks = _checked(read)
     at_a_time = min(jobs or cpus(), len(read.steps))
     folder = Path(results).resolve() if results else project.results_dir()
-    pool = _Given(executor) if executor else Workers(at_a_time)
-    with batch_lock(folder), _kernels_of(engine):
+    pool = _Given(executor) if executor else Workers(at_a_time, engine)
+    with batch_lock(folder):
         clean_stale(folder)
         options = {"engine": engine, "timeout": timeout}
         batch = _Batch(read, notebooks, folder, pool, at_a_time, options, force, watch or Watch())
@@ -105,11 +104,6 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         finally:
             pool.stop()
             clean_stale(folder)  # of workers that were killed
-
-
-def _kernels_of(engine: str) -> AbstractContextManager[object]:
-    """What the engine's kernels need while the batch runs: one warm parent for all its workers."""
-    return warm_parent.WarmParent() if engine == "forked" else nullcontext()
 
 
 def _checked(plan: Plan) -> dict[str, Notebook]:

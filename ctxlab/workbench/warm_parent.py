@@ -39,11 +39,7 @@ class WarmParent:
         # Short: a socket's path has at most 104 bytes on macOS.
         self._folder = tempfile.TemporaryDirectory(prefix="ctxlab-")
         self.address = str(Path(self._folder.name) / "warm")
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ctxlab.workbench.warm", self.address],
-            stdin=subprocess.PIPE,
-            env=os.environ | {"PYTHONHASHSEED": "0"},  # as the ordinary engine's kernels have it
-        )
+        self._process = _started(self.address)
 
     @property
     def pid(self) -> int:
@@ -58,12 +54,26 @@ class WarmParent:
         os.environ.pop(ADDRESS, None)
         self.close()
 
+    def ensure(self) -> None:
+        """Start it again, at the same address, if it was killed; its kernels died with it."""
+        if self._process.poll() is not None:
+            Path(self.address).unlink(missing_ok=True)
+            self._process = _started(self.address)
+
     def close(self) -> None:
         """End it, and every kernel of it."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         self._process.wait()
         self._folder.cleanup()
+
+
+def _started(address: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "ctxlab.workbench.warm", address],
+        stdin=subprocess.PIPE,
+        env=os.environ | {"PYTHONHASHSEED": "0"},  # as the ordinary engine's kernels have it
+    )
 
 
 @lru_cache(maxsize=1)

@@ -26,6 +26,7 @@ from typing import Any
 
 from ctxlab.workbench.outcome import Outcome
 from ctxlab.workbench.prepare import Prepared
+from ctxlab.workbench.warm_parent import ADDRESS, WarmParent
 
 _PRELOADED = ["ctxlab.workbench.execution", "ctxlab.workbench.run"]
 _STOPPED = 143  # 128 + SIGTERM
@@ -33,31 +34,43 @@ _CLEANUP_SECONDS = 20
 
 
 class Workers:
-    """A pool that can be renewed when it broke, and stopped in the middle of its work."""
+    """A pool that can be renewed when it broke, and stopped in the middle of its work.
 
-    def __init__(self, jobs: int) -> None:
+    Where the engine forks kernels, all workers share one warm parent; it is started with the pool,
+    and again if it was killed.
+    """
+
+    def __init__(self, jobs: int, engine: str) -> None:
         self._jobs = jobs
+        self._forks = engine == "forked"
+        self._warm: WarmParent | None = None
         self._executor: ProcessPoolExecutor | None = None
         self._held: Connection | None = None
         self._leash: Connection | None = None
 
     def executor(self) -> Executor:
         """The pool; it is made when it is first asked for."""
-        if self._executor is None:
-            self._held, self._leash = multiprocessing.Pipe(duplex=False)
-            begin = (self._held, dict(os.environ))
-            self._executor = ProcessPoolExecutor(self._jobs, _context(), _begin, begin)
-            with _interrupts_held():
-                for _ in range(self._jobs):  # the pool starts a process for each, until it is full
-                    self._executor.submit(_nothing)
+        with _interrupts_held():
+            if self._warm:
+                self._warm.ensure()
+            if self._executor is None:
+                self._executor = self._pool()
         return self._executor
 
-    def renew(self) -> None:
-        """Let go of a pool that broke; the next executor() is a new one."""
-        self.stop()
+    def _pool(self) -> ProcessPoolExecutor:
+        environment = dict(os.environ)
+        if self._forks:
+            self._warm = self._warm or WarmParent()
+            environment[ADDRESS] = self._warm.address
+        self._held, self._leash = multiprocessing.Pipe(duplex=False)
+        begin = (self._held, environment)
+        pool = ProcessPoolExecutor(self._jobs, _context(), _begin, begin)
+        for _ in range(self._jobs):  # the pool starts a process for each, until it is full
+            pool.submit(_nothing)
+        return pool
 
-    def stop(self) -> None:
-        """End all workers, in the middle of a run too; returns when they are gone."""
+    def renew(self) -> None:
+        """Let go of a pool that broke, in the middle of its work; the next executor() is new."""
         if self._leash:
             self._leash.close()
         if self._executor:
@@ -66,11 +79,12 @@ class Workers:
             self._held.close()
         self._executor = self._held = self._leash = None
 
-    def close(self) -> None:
-        """End the pool when its work is done."""
-        if self._executor:
-            self._executor.shutdown(wait=True)
-        self.stop()
+    def stop(self) -> None:
+        """End everything, in the middle of a run too; returns when it is gone."""
+        self.renew()
+        if self._warm:
+            self._warm.close()
+            self._warm = None
 
 
 def _context() -> multiprocessing.context.BaseContext:

@@ -186,7 +186,7 @@ class BreakingPool:
 def breaking(monkeypatch):
     def use(**deadly):
         pool = BreakingPool(deadly)
-        monkeypatch.setattr(batch, "Workers", lambda _: pool)
+        monkeypatch.setattr(batch, "Workers", lambda *_: pool)
         real = batch.wait
 
         def working_off(running, timeout, when):

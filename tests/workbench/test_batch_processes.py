@@ -1,5 +1,6 @@
 """A batch as people run it: the command, its processes, their kernels, and every way to end it."""
 
+import contextlib
 import json
 import os
 import signal
@@ -141,7 +142,7 @@ def test_the_parameters_of_a_notebook_are_listed(root):
 
 @pytest.fixture
 def endless(tmp_path):
-    """A function that starts a batch, waits until its two kernels are busy, and gives all pids."""
+    """A function that starts a batch, waits until its two kernels are busy, and gives all of it."""
     code = (
         "import os, time\nfrom pathlib import Path\nPath(text).write_text(str(os.getpid()))\n"
         "while not Path('go').exists(): time.sleep(0.05)"
@@ -150,7 +151,7 @@ def endless(tmp_path):
     plan = "".join(
         f'[[run]]\nnotebook = "endless.ipynb"\nentry = "{entry}"\n'
         f'parameters = {{ text = "{entry}.pid" }}\n'
-        for entry in ("one", "two")
+        for entry in ("one", "two", "three")
     )
     (tmp_path / "notebooks" / "plan.toml").write_text(plan)
     started = []
@@ -162,8 +163,9 @@ def endless(tmp_path):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         started.append(runner)
-        kernels = [kernel_pid(tmp_path / f"{entry}.pid") for entry in ("one", "two")]
-        return runner, kernels, [psutil.Process(pid).ppid() for pid in kernels]
+        for entry in ("one", "two"):
+            kernel_pid(tmp_path / f"{entry}.pid")
+        return runner, [each for each in processes_of(tmp_path) if each.pid != runner.pid]
 
     yield start
     for runner in started:
@@ -182,20 +184,22 @@ def kernel_pid(file, seconds=90):
     return pid
 
 
-def gone(pids, seconds=20):
-    end = time.monotonic() + seconds
-    while any(alive(pid) for pid in pids):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
+def processes_of(root):
+    """Every process of a batch: they all have its environment."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("CTXLAB_ROOT") == str(root):
+                found.append(process)
+    return found
 
 
-def alive(pid):
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+def named(processes, word):
+    return [process for process in processes if word in " ".join(process.cmdline())]
+
+
+def gone(processes):
+    return not psutil.wait_procs(processes, timeout=20)[1]
 
 
 def left(root):
@@ -204,7 +208,7 @@ def left(root):
 
 
 def test_ctrl_c_ends_everything_and_leaves_nothing(endless, tmp_path):
-    runner, kernels, workers = endless()
+    runner, processes = endless()
     second = ctxlab(tmp_path, "batch")
     assert second.returncode == 75
     assert second.stderr.startswith("ctxlab: another batch is running over ")
@@ -213,43 +217,57 @@ def test_ctrl_c_ends_everything_and_leaves_nothing(endless, tmp_path):
     assert runner.returncode == 130
     assert err.splitlines()[-1] == "ctxlab: interrupted"
     assert "Traceback" not in err
-    assert gone([*kernels, *workers])
+    assert gone(processes)
     assert left(tmp_path) == []
 
 
 def test_a_service_manager_ends_it_the_same_way(endless, tmp_path):
-    runner, kernels, workers = endless()
+    runner, processes = endless()
     runner.terminate()
     _, err = runner.communicate(timeout=60)
     assert runner.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in err
-    assert gone([*kernels, *workers])
+    assert gone(processes)
     assert left(tmp_path) == []
 
 
 def test_a_killed_batch_leaves_no_process_and_the_next_completes(endless, tmp_path):
-    runner, kernels, workers = endless()
+    runner, processes = endless()
     runner.kill()
     runner.wait()
-    assert gone([*kernels, *workers])
+    assert gone(processes)
     (tmp_path / "go").touch()
     after = ctxlab(tmp_path, "batch", "--json")
     assert after.returncode == 0, after.stderr
-    assert entries(tmp_path / "results") == ["one", "two"]
+    assert entries(tmp_path / "results") == ["one", "three", "two"]
     for name in left(tmp_path):
         assert not name.startswith(".")
 
 
 def test_a_killed_worker_costs_its_run_another_start(endless, tmp_path):
-    runner, kernels, workers = endless()
-    os.kill(workers[0], signal.SIGKILL)
-    assert gone(kernels)
+    runner, processes = endless()
+    servers = named(processes, "multiprocessing.forkserver")
+    workers = [each for each in servers if each.ppid() in {server.pid for server in servers}]
+    assert len(workers) == 2
+    workers[0].kill()
+    assert gone(workers)
     (tmp_path / "go").touch()
     _, err = runner.communicate(timeout=120)
     assert runner.returncode == 0, err
     assert "Traceback" not in err
-    assert entries(tmp_path / "results") == ["one", "two"]
-    for entry in ("one", "two"):
+    assert entries(tmp_path / "results") == ["one", "three", "two"]
+    for entry in ("one", "two", "three"):
         (run,) = runs(entry, tmp_path / "results")
         assert read_manifest(run.path).status == "succeeded"
     assert [name for name in left(tmp_path) if name.startswith(".")] == []
+
+
+def test_a_killed_warm_parent_costs_its_runs_but_not_the_next(endless, tmp_path):
+    runner, processes = endless()
+    (warm,) = (each for each in named(processes, "workbench.warm") if each.ppid() == runner.pid)
+    warm.kill()
+    (tmp_path / "go").touch()
+    _, err = runner.communicate(timeout=120)
+    assert runner.returncode == 1
+    assert err.count("the kernel died: SIGKILL") == 2
+    assert "three succeeded" in err
