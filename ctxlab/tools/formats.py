@@ -167,7 +167,8 @@ def _grouped(result: SearchResult, picks: list[Pick], how: Style) -> str:
 def _header(result: SearchResult, picks: list[Pick]) -> str:
     """The facts' header; what is shown of the total stands there when something is not."""
     files = len(result.files)
-    found = f"Found {_counted(result.total, 'match')} in {_counted(files, 'file')}"
+    least = "" if result.complete else "at least "
+    found = f"Found {least}{_counted(result.total, 'match')} in {_counted(files, 'file')}"
     found += f' for "{_query(result)}"'
     lines = sum(kept.lines for kept in picks)
     if lines == result.total:
@@ -183,6 +184,9 @@ def _omitted(kept: Pick) -> list[str]:
 def _nothing(result: SearchResult) -> Iterator[str]:
     """Nothing found, and why that may be."""
     where = "" if result.include == "**/*" else f' with include "{shown(result.include)}"'
+    if not result.complete:
+        yield f'No matches for "{_query(result)}"{where} before the time was over.'
+        return
     searched = _counted(result.searched, "file")
     yield f'No matches for "{_query(result)}": {searched} searched{where}.'
     if result.ignored:
@@ -194,8 +198,8 @@ def _nothing(result: SearchResult) -> Iterator[str]:
 def _notes(result: SearchResult) -> Iterator[str]:
     if not result.complete:
         yield (
-            f"The search stopped at its time limit of {result.seconds:g} s: files it did not reach "
-            "are missing. Narrow it with include."
+            f"The search stopped at its time limit of {result.seconds:g} s: there may be more "
+            "files and more matches. Narrow it with include."
         )
     changed = [file.path for file in result.files if file.changed]
     if changed:

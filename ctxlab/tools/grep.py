@@ -58,11 +58,11 @@ class SearchResult:
     searched: int
     """Files that were searched."""
     complete: bool
-    """False when the time was over."""
+    """False when the time was over: there may be more files and more matches."""
     seconds: float
     """The time limit."""
     ignored: tuple[str, ...] = ()
-    """Files and folders that a .gitignore left out."""
+    """Files and folders that a .gitignore left out; told when nothing was found."""
     unread: tuple[str, ...] = ()
     """Files that could not be read, and why."""
 
@@ -108,7 +108,7 @@ def search(  # noqa: PLR0913, PLR0917  the tool's own arguments
     deadline = time.monotonic() + time_limit
     try:
         found = passes.find(workspace, what, where, deadline)
-        wanted = _wanted(found.counts, max_results, first_come=first_come)
+        wanted = _wanted(found, max_results, first_come=first_come)
         events = passes.first(workspace, what, found, wanted, deadline)
     except SearchError as error:
         raise SearchError(refusal(str(error), include)) from error
@@ -121,7 +121,7 @@ def search(  # noqa: PLR0913, PLR0917  the tool's own arguments
         searched=found.searched,
         complete=found.complete,
         seconds=time_limit,
-        ignored=tuple(found.ignored),
+        ignored=found.ignored,
         unread=tuple(sorted(found.unread)),
     )
 
@@ -138,12 +138,15 @@ def _pattern(pattern: str, *, literal: bool) -> list[str]:
     return [f"--regexp={pattern}", *(["--fixed-strings"] if literal else [])]
 
 
-def _wanted(counts: dict[str, int], cap: int, *, first_come: bool) -> dict[str, int]:
+def _wanted(found: passes.Found, cap: int, *, first_come: bool) -> dict[str, int]:
     """Rows to get of each file: what the quota shows, or what first come, first served would."""
+    counts = found.counts | dict.fromkeys(found.uncounted, cap)
     wanted, left = largest_remainder(counts, cap), cap if first_come else 0
     for path, total in sorted(counts.items()):
         wanted[path] = max(wanted[path], min(total, left))
         left = max(0, left - total)
+    for path in found.uncounted:
+        wanted[path] = max(wanted[path], -(-cap // len(found.uncounted)))
     return wanted
 
 
@@ -153,10 +156,13 @@ def _files(
     wanted: dict[str, int],
     events: dict[str, list[bytes]],
 ) -> Iterator[FileMatches]:
-    for path, total in sorted(found.counts.items()):
-        rows = _rows(workspace, path, events.get(path, [])[: wanted[path]])
-        changed = found.complete and len(rows) < wanted[path]
-        yield FileMatches(path, total, tuple(rows), changed)
+    """Every file with matches; one that was not counted with as many as were got."""
+    for path, most in sorted(wanted.items()):
+        rows = _rows(workspace, path, events.get(path, [])[:most])
+        total = found.counts.get(path, len(rows))
+        changed = found.complete and len(rows) < most
+        if total:
+            yield FileMatches(path, total, tuple(rows), changed)
 
 
 def _rows(workspace: Workspace, path: str, events: list[bytes]) -> list[Row]:

@@ -4,6 +4,9 @@
 2. Where the tree has texts that look binary, count in those, each in its encoding.
 3. Where a glob may have brought back what .gitignore names, list what it leaves, and keep to that.
 4. Get the first matching lines of the files that will be shown.
+
+When the time is over before all is counted, the files with matches are named in a moment more:
+what cannot be counted can still be shown.
 """
 
 from __future__ import annotations
@@ -12,17 +15,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ctxlab.tools import left_out, ripgrep
-from ctxlab.tools.left_out import LeftOut
+from ctxlab.tools import ripgrep
+from ctxlab.tools.left_out import ignored, left_out
 from ctxlab.tools.matches import matches
 from ctxlab.tools.workspace import Workspace
 
+GRACE = 2.0
+"""Seconds after the time limit to get what can be shown of what was found."""
 _BATCH = 1 << 17
 """Bytes of file names in one command; Linux takes 2 MB, macOS 1 MB."""
 _FEW = 8
-_GRACE = 2.0
-"""Seconds to get the lines of what was counted, when the time limit came before that."""
-_NOTHING = ["--fixed-strings", "--regexp=\x01\x02\x03"]
 
 
 @dataclass
@@ -35,7 +37,10 @@ class Found:
     """Files that were searched."""
     complete: bool
     unread: list[str]
-    ignored: list[str]
+    uncounted: list[str] = field(default_factory=list)
+    """Files with matches that the time was not enough to count."""
+    ignored: tuple[str, ...] = ()
+    """What a .gitignore left out; told when nothing was found."""
     codecs: dict[str, str] = field(default_factory=dict)
     """ripgrep's name of the encoding of files that look binary."""
 
@@ -47,26 +52,30 @@ def find(workspace: Workspace, what: list[str], globs: list[str], deadline: floa
         SearchError: ripgrep refuses the pattern or a glob.
     """
     options = [*what, *ripgrep.selection(globs)]
-    before = left_out.remembered(workspace, globs)
-    counted = ripgrep.count(workspace.root, options, deadline=deadline, explain=before is None)
-    known = _left_out(workspace, globs, counted, before, deadline)
-    texts = len(known.texts) - known.binary
+    counted = ripgrep.count(workspace.root, options, deadline=deadline)
+    known, whole = left_out(workspace, globs, counted, deadline)
     found = Found(
         counted.files,
-        counted.searched + texts,
-        counted.complete,
+        max(0, counted.searched - known.binary) + len(known.texts),
+        counted.complete and whole,
         counted.complaints,
-        list(known.ignored),
-        known.texts,
+        codecs=known.texts,
     )
     for option, paths in _by_option(known.texts, list(known.texts)):
         more = ripgrep.count(workspace.root, [*options, *option], paths, deadline=deadline)
         found.counts |= more.files
         found.complete &= more.complete
-    if globs and known.has_gitignore and found.counts:
-        visible = ripgrep.listed(workspace.root, ripgrep.selection(), deadline)
-        found.ignored = sorted({*found.ignored, *(found.counts.keys() - visible)})
+    if not counted.complete:
+        named, _ = ripgrep.containing(workspace.root, options, time.monotonic() + GRACE)
+        found.uncounted = sorted(set(named) - found.counts.keys())
+    if globs and (found.counts or found.uncounted):
+        visible = ripgrep.listed(
+            workspace.root, ripgrep.selection(), max(deadline, time.monotonic() + GRACE)
+        )
         found.counts = {path: n for path, n in found.counts.items() if path in visible}
+        found.uncounted = [path for path in found.uncounted if path in visible]
+    if found.complete and not found.counts:
+        found.ignored = ignored(workspace, globs, known, deadline)
     return found
 
 
@@ -74,7 +83,7 @@ def first(
     workspace: Workspace, what: list[str], found: Found, wanted: dict[str, int], deadline: float
 ) -> dict[str, list[bytes]]:
     """The first matching lines of each file, as many as wanted or a few more."""
-    deadline = max(deadline, time.monotonic() + _GRACE)
+    deadline = max(deadline, time.monotonic() + GRACE)
     options = [*what, *ripgrep.selection()]
     events: dict[str, list[bytes]] = {}
     few = [path for path, rows in wanted.items() if 0 < rows <= _FEW]
@@ -86,22 +95,6 @@ def first(
             events |= got
             found.complete &= whole
     return events
-
-
-def _left_out(
-    workspace: Workspace,
-    globs: list[str],
-    counted: ripgrep.Counted,
-    before: LeftOut | None,
-    deadline: float,
-) -> LeftOut:
-    """What the count left out; a tree that has changed since is asked to explain itself anew."""
-    if before is not None:
-        if not counted.complete or before.fits(workspace, counted):
-            return before
-        options = [*_NOTHING, *ripgrep.selection(globs)]
-        counted = ripgrep.count(workspace.root, options, deadline=deadline, explain=True)
-    return left_out.explained(workspace, globs, counted)
 
 
 def _by_option(codecs: dict[str, str], paths: list[str]) -> Iterator[tuple[list[str], list[str]]]:

