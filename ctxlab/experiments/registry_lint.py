@@ -40,7 +40,7 @@ def _rows(file: Path) -> list[list[object]]:
     for rule in (rule for rule in RULES if rule in numbers):
         own = [one for one in found if one.rule == rule]
         tools = {one.tool for one in own}
-        first = f"{own[0].tool}: {own[0].message}"
+        first = f"{own[0].tool or 'all'}: {own[0].message}"
         share = 100 * len(tools) / count
         rows.append([file.stem, count, rule, RULES[rule][0], len(own), len(tools), share, first])
     return rows or [[file.stem, count, "", "", 0, 0, 0.0, ""]]

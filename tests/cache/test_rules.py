@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from ctxlab.cache import InvalidRequest, PromptCache, rules_for, switches
+from ctxlab.cache import InvalidRequest, PromptCache, Rules, rules_for, switches
 from ctxlab.cache.rules import known_models, table
 from ctxlab.errors import UsageError
 from ctxlab.prices.models import find
+from tests.conftest import REPOSITORY
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,11 @@ def test_models_with_rules_have_prices_or_are_too_new_for_them():
         except UsageError:
             unpriced.append(model)
     assert set(unpriced) <= {"claude-mythos-5", "claude-mythos-5-1", "claude-mythos-preview"}
+
+
+def test_the_page_about_the_rules_lists_every_switch_and_every_rule():
+    page = (REPOSITORY / "docs" / "cache-rules.md").read_text()
+    for name, switch in switches().items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}`")]
+        assert all(f"`{value}`" in row for value in switch.values)
+    assert all(f"`{field.name}`" in page for field in fields(Rules))

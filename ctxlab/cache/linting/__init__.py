@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxlab import project
+from ctxlab.cache.linting.budget import lint_budget, lint_tool_budget
 from ctxlab.cache.linting.finding import RULES, Finding
 from ctxlab.cache.linting.prompt import lint_prompt
 from ctxlab.cache.linting.results import lint_results
@@ -50,7 +51,7 @@ def lint(value: Value, *, model_rules: Mapping[str, Any] | None = None) -> list[
     if value and all("messages" in body for body in value):
         changed = lint_session(value)
         return [*changed, *_request(value[-1], model_rules, at=f"/{len(value) - 1}")]
-    return lint_tools(value)
+    return _tools(value)
 
 
 def lint_file(path: str | Path, *, model_rules: Mapping[str, Any] | None = None) -> list[Finding]:
@@ -63,7 +64,7 @@ def lint_file(path: str | Path, *, model_rules: Mapping[str, Any] | None = None)
     """
     requests = _requests(project.resolve(path))
     if requests is None:
-        return lint_tools(read_tools(path))
+        return _tools(read_tools(path))
     try:
         return lint(requests[0] if len(requests) == 1 else requests, model_rules=model_rules)
     except InputError as error:
@@ -89,7 +90,8 @@ def _request(
     request: Mapping[str, Any], model_rules: Mapping[str, Any] | None, at: str = ""
 ) -> list[Finding]:
     found = [
-        *lint_tools(request.get("tools") or ()),
+        *_tools(request.get("tools") or ()),
+        *lint_budget(request),
         *lint_prompt(request, model_rules),
         *lint_history(request),
         *lint_results(request),
@@ -97,6 +99,10 @@ def _request(
     if not at:
         return found
     return [Finding(one.rule, at + one.place, one.message, one.tool) for one in found]
+
+
+def _tools(tools: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    return [*lint_tools(tools), *lint_tool_budget(tools)]
 
 
 def _requests(file: Path) -> list[Any] | None:
