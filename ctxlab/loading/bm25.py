@@ -13,20 +13,19 @@ and importing a library for it costs more than a thousand searches.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from math import log
 from typing import Any
 
 from ctxlab.loading.query import DEFAULT_RESULTS, check_limit, check_query
-from ctxlab.loading.searchable import Searchable, read_catalogue
-from ctxlab.loading.words import words
+from ctxlab.loading.searchable import read_catalogue
+from ctxlab.loading.words import count_words, words
 
 QUERY_LIMIT = 500
 """Characters of a query (facts `prompt-cache` §4)."""
 
 _K1, _B = 1.5, 0.75
-_Postings = dict[str, list[tuple[int, float]]]
 
 
 class Bm25ToolSearch:
@@ -44,7 +43,15 @@ class Bm25ToolSearch:
         """Read and count all tools once."""
         catalogue = read_catalogue(tools)
         self._names = [tool.name for tool in catalogue]
-        self._postings = _index([_count(tool) for tool in catalogue])
+        counts = [count_words("\n".join(tool.texts)) for tool in catalogue]
+        lengths = [sum(count.values()) for count in counts]
+        mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
+        self._damp = [_K1 * (1 - _B + _B * length / mean) for length in lengths]
+        self._holders: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for tool, count in enumerate(counts):
+            for word, times in count.items():
+                self._holders[word].append((tool, times))
+        self._known: dict[str, list[tuple[int, float]]] = {}
 
     def search(self, query: str, limit: int = DEFAULT_RESULTS) -> list[str]:
         """Names of the tools that share a word with the query, best first, ties in array order.
@@ -56,32 +63,26 @@ class Bm25ToolSearch:
         Raises:
             SearchError: with the API's `invalid_tool_input`.
         """
-        asked = check_query(query, QUERY_LIMIT, "query")
-        ranked = sorted(self.scores(asked).items(), key=lambda pair: (-pair[1], pair[0]))
-        return [self._names[tool] for tool, _ in ranked[: check_limit(limit)]]
+        scores, most = self.scores(check_query(query, QUERY_LIMIT, "query")), check_limit(limit)
+        hits = [tool for tool, score in enumerate(scores) if score]
+        hits.sort(key=scores.__getitem__, reverse=True)  # stable: ties stay in array order
+        return [self._names[tool] for tool in hits[:most]]
 
-    def scores(self, query: str) -> dict[int, float]:
-        """Number of a tool in the array → its score, for tools that share a word with the query."""
-        scores: dict[int, float] = defaultdict(float)
+    def scores(self, query: str) -> list[float]:
+        """The score of each tool, in array order; 0 where no word of the query stands."""
+        scores = [0.0] * len(self._names)
         for word in words(query):
-            for tool, weight in self._postings.get(word, ()):
+            for tool, weight in self._weights(word):
                 scores[tool] += weight
-        return dict(scores)
+        return scores
 
-
-def _count(tool: Searchable) -> Counter[str]:
-    return Counter(words("\n".join(tool.texts)))
-
-
-def _index(counts: list[Counter[str]]) -> _Postings:
-    """Word → the tools that have it, each with the weight that the word gives it."""
-    lengths = [count.total() for count in counts]
-    mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
-    holders = Counter(word for count in counts for word in count)
-    rarity = {word: log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
-    postings: _Postings = {word: [] for word in rarity}
-    for tool, count in enumerate(counts):
-        damp = _K1 * (1 - _B + _B * lengths[tool] / mean)
-        for word, times in count.items():
-            postings[word].append((tool, rarity[word] * times / (times + damp)))
-    return postings
+    def _weights(self, word: str) -> list[tuple[int, float]]:
+        """The tools that have a word, each with the weight it gives; made when first asked for."""
+        known = self._known.get(word)
+        if known is None:
+            holders = self._holders.get(word, ())
+            rarity = log(1 + (len(self._names) - len(holders) + 0.5) / (len(holders) + 0.5))
+            known = [(tool, rarity * n / (n + self._damp[tool])) for tool, n in holders]
+            if known:  # words that no tool has come without end
+                self._known[word] = known
+        return known

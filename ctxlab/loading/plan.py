@@ -25,6 +25,7 @@ from ctxlab.errors import InputError, InvalidRequest, UsageError
 from ctxlab.loading.conditions import Condition, Setting, deciding, host, is_google, read_mode
 from ctxlab.loading.joining import joined_name
 from ctxlab.loading.searchable import cut, read_catalogue
+from ctxlab.prefix.convert import request_tool
 
 Tool = dict[str, Any]
 
@@ -194,6 +195,7 @@ def _checked(tools: Iterable[Tool]) -> list[Tool]:
             raise InputError(message, place=f"tools[{number}]")
         if isinstance(tool, Mapping) and "name" not in tool:
             raise InputError("an MCP tool has a name", place=f"tools[{number}].name")
+        request_tool(tool, f"tools[{number}]")  # whether it is JSON, too
     read_catalogue(given)
     return given
 

@@ -12,6 +12,7 @@ nested objects, of which no source says that they are searched.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ MAXIMUM_DEFERRED = 10_000
 """Tools that one request may defer (facts `prompt-cache` §4)."""
 
 _BAD_SCHEMA = "the API would refuse it: JSON schema is invalid, it must match draft 2020-12"
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
@@ -56,11 +58,11 @@ def searchable(tool: Mapping[str, Any], place: str = "tool") -> Searchable:
     Raises:
         InputError: no tool, or a schema that is no JSON Schema; `place` says where.
     """
-    found = request_tool(dict(tool) if isinstance(tool, Mapping) else tool, place)
+    found = tool if _is_plain(tool) else _converted(tool, place)
     properties = _properties(found.get("input_schema", {}), f"{place}.input_schema")
-    told = [schema.get("description", "") for schema in properties.values()]
+    told = [schema.get("description", "") for schema in properties.values() if schema]
     return Searchable(
-        tool_name(found, place),
+        found["name"] if "name" in found else tool_name(dict(found), place),
         cut(found.get("description", "")),
         tuple(properties),
         tuple(text for text in told if text),
@@ -101,6 +103,21 @@ def cut(text: str, limit: int = CUT) -> str:
     return text.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
 
 
+def _is_plain(tool: Any) -> bool:
+    """Whether a tool is in the Messages API's form already: the common case, and a fast one."""
+    return (
+        isinstance(tool, dict)
+        and isinstance(tool.get("name"), str)
+        and bool(_NAME.fullmatch(tool["name"]))
+        and isinstance(tool.get("input_schema"), dict)
+        and isinstance(tool.get("description", ""), str)
+    )
+
+
+def _converted(tool: Any, place: str) -> dict[str, Any]:
+    return request_tool(dict(tool) if isinstance(tool, Mapping) else tool, place)
+
+
 def _properties(schema: dict[str, Any], place: str) -> dict[str, dict[str, Any]]:
     """The schema's properties, `true` and `false` (which are schemas) without a word to say."""
     if not _is_type(schema.get("type", "object")):
@@ -120,13 +137,16 @@ def _check_property(value: Any, place: str) -> None:
         raise InputError(message, place=place)
     if isinstance(value, bool):
         return
-    if not isinstance(value.get("description", ""), str):
+    if "description" in value and not isinstance(value["description"], str):
         message = f"a description is a string, found {json_kind(value['description'])}"
         raise InputError(f"{message}; {_BAD_SCHEMA}", place=f"{place}.description")
-    if not _is_type(value.get("type", "object")):
+    if "type" in value and not _is_type(value["type"]):
         raise InputError(f"{value['type']!r} is no type; {_BAD_SCHEMA}", place=f"{place}.type")
 
 
 def _is_type(value: Any) -> bool:
-    several = value if isinstance(value, list) and value else [value]
-    return all(isinstance(kind, str) and kind in _TYPES for kind in several)
+    if isinstance(value, str):
+        return value in _TYPES
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(kind, str) and kind in _TYPES for kind in value)

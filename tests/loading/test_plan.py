@@ -156,6 +156,7 @@ def test_a_marker_on_a_deferred_tool_is_the_apis_400():
         ({"tools": [{"type": "mcp_toolset", "mcp_server_name": "x"}]}, "an MCP tool has a name"),
         ({"tools": [{"type": "tool_search_tool_bm25_20251119"}]}, "leave it out"),
         ({"tools": [tool("a") | {"input_schema": {"properties": []}}]}, "JSON schema is invalid"),
+        ({"tools": [tool("a", extra={1, 2})]}, "set"),
         ({"mode": "sometimes"}, "found 'sometimes'"),
         ({"window": 0}, "at least 1 token, found 0"),
         ({"window": "200k"}, "number of tokens, found '200k'"),
