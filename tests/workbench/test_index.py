@@ -100,6 +100,22 @@ def test_the_baseline_is_held_against_and_is_no_entry(tmp_path: Path) -> None:
     assert "Against the baseline, 1 Nov 2026, 14:22 UTC the same inputs table sums differs" in text
 
 
+def test_a_summary_and_the_claims_stand_on_the_card(tmp_path: Path) -> None:
+    columns = {"figure": "str", "value": "float", "of": "int", "unit": "str"}
+    tables = {
+        "claims": {"path": "claims.csv", "rows": 3, "key": ["id"]},
+        "summary": {"path": "summary.csv", "rows": 3, "key": ["figure"], "columns": columns},
+    }
+    run = a_run(tmp_path, 5, tables=tables)
+    (run / "claims.csv").write_text("id,verdict\na,reproduced\nb,reproduced\nc,differs\n")
+    (run / "summary.csv").write_text(
+        "figure,value,of,unit\nmean_share,48.3333,100,%\nsafe,2.0,12,mutations\nsent,1234567.0,,B\n"
+    )
+    text = " ".join(read(tmp_path).text.split())
+    assert "Claims: 2 reproduced, 1 differs" in text
+    assert "mean share 48.3% safe 2 of 12 sent 1,234,567" in text
+
+
 BROKEN = {
     "no manifest": None,
     "empty": "",

@@ -117,12 +117,13 @@ def ecdf(
         groups = _groups(frame, x, hue)
         for at, (name, values) in enumerate(groups.items()):
             kept = np.sort(values[values > 0] if log else values)
-            share = np.arange(1, len(kept) + 1) / max(1, len(kept)) * 100
+            share = np.arange(len(kept) + 1) / max(1, len(kept)) * 100
+            kept = np.concatenate([kept[:1], kept])  # it rises from zero at the smallest
             style: dict[str, Any] = {
                 "color": theme.colour(at),
                 "ls": theme.dash(at),
             }
-            page.axes.step(kept, share, where="post", **style)
+            page.axes.step(kept, share[: len(kept)], where="post", **style)
             page.legend.append((name, Line2D([], [], **style)))
         page.legend = page.legend if len(groups) > 1 else []
         theme.value_axis(page.axes, "y", f"share of {of} at most this large", "%")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ctxlab.workbench.changes import Change, Verdict, input_changes, part, table_changes
+from ctxlab.workbench.index.figures import claims, key_figures
 from ctxlab.workbench.index.seen import Entry, Seen
 from ctxlab.workbench.pages import words
 from ctxlab.workbench.report import vector
@@ -20,9 +20,7 @@ from ctxlab.workbench.report.text import visible
 
 _TITLE = re.compile(rb"<title>([^<]{1,400})</title>")
 _FIRST_CHART = re.compile(rb'<figure class="chart" id="chart-([a-z0-9_-]{1,64})">')
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?", re.IGNORECASE)
 _LARGEST_CHART = 400_000
-_FIGURES = 4
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,7 @@ class Card:
     picture_of: str
     """When the picture is an earlier run's: its time."""
     figures: list[tuple[str, str]]
+    claims: list[tuple[str, int]]
     tables: list[tuple[str, str, str]]
     """Name, link and rows."""
     held: list[Held]
@@ -83,7 +82,8 @@ def card(entry: Entry, results: Path) -> Card:
         report=_report(results, newest),
         picture=_picture(results / shown.place, shown, source),
         picture_of=words.when(shown.started) if shown is not newest else "",
-        figures=_figures(results / newest.place, tables),
+        figures=key_figures(results / newest.place, tables),
+        claims=claims(results / newest.place, tables),
         tables=[_table(newest, name, table) for name, table in tables.items()],
         held=_held(entry, results),
         older=[(run, _report(results, run)) for run in entry.runs[1:]],
@@ -151,41 +151,6 @@ def _chart(folder: Path, chart: Mapping[str, Any], ids: str) -> Markup:
         return vector.cleaned((folder / path).read_text(encoding="utf-8"), alt, ids)
     except (OSError, ValueError):
         return Markup()
-
-
-def _figures(folder: Path, tables: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The compared columns of the first table that is a single row: a run's own summary."""
-    for table in tables.values():
-        if isinstance(table, Mapping) and table.get("rows") == 1:
-            row = _row(folder, str(table.get("path") or ""))
-            found = [(name, row[name]) for name in part(table, "metrics") if row.get(name)]
-            if found:
-                return [(name.replace("_", " "), _told(value)) for name, value in found[:_FIGURES]]
-    return []
-
-
-def _row(folder: Path, path: str) -> dict[str, str]:
-    if not path or path != Path(path).name:
-        return {}
-    try:
-        with (folder / path).open(encoding="utf-8", newline="") as file:
-            return next(csv.DictReader(file), {})
-    except (OSError, ValueError, csv.Error):
-        return {}
-
-
-def _told(value: str) -> str:
-    """A figure as people read it.
-
-    >>> _told("1234567"), _told("0.333333333"), _told("kept")
-    ('1,234,567', '0.333', 'kept')
-    """
-    if not _NUMBER.fullmatch(value):
-        return visible(value)[:40]
-    if value.lstrip("-").isdigit():
-        return f"{int(value[:30]):,}".replace("-", "−")
-    number = float(value)
-    return (f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}").replace("-", "−")  # noqa: PLR2004
 
 
 def _table(run: Seen, name: str, table: object) -> tuple[str, str, str]:

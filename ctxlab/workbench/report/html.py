@@ -31,7 +31,10 @@ _CLASSES = frozenset(("num", "ctxlab-table", "ctxlab-note"))
 _RIGHT = re.compile(r"text-align\s*:\s*(?:right|end)", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[-−+]?[$€]?[\d,]*\.?\d+(?:e[-+]?\d+)?\s*[%×]?\s*", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-_IS_NUMBER = ' class="num"'
+_MISSING = ("", "–", "NaN", "None", "nan")
+_OURS = "ctxlab-table"
+_WORDS, _LONG = 11, 48
+"""Characters of a cell from which its column is kept wide."""
 _DEPTH = 60
 
 
@@ -56,8 +59,8 @@ class _Builder(HTMLParser):
         self._open: list[tuple[str, int]] = []  # tag, and where in _parts it was opened
         self._gone: list[str] = []
         self._words = False
-        self._row: list[int] = []  # where the cells of the row being read were opened
-        self._head: list[int] = []
+        self._row: list[tuple[str, int, str]] = []  # tag, where it was opened, text
+        self._rows: list[list[tuple[str, int, str]]] = []
 
     def result(self) -> Markup:
         if self._gone or not self._words:
@@ -82,7 +85,7 @@ class _Builder(HTMLParser):
             self._parts.append(
                 f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">'
             )
-            self._head = []
+            self._rows = []
         self._open.append((name, len(self._parts)))
         self._parts.append(f"<{name}{_attributes(name, dict(attrs))}>")
 
@@ -113,39 +116,42 @@ class _Builder(HTMLParser):
         if name in ("td", "th"):
             self._close_cell(name, at)
             return name
-        if name == "tr":
-            self._close_row()
         self._parts.append(f"</{name}>")
+        if name == "tr":
+            self._rows.append(self._row)
+            self._row = []
         if name == "table" and not self._inside("table"):
+            if _OURS not in self._parts[at]:
+                self._align_columns()
+            self._rows = []
             self._parts.append("</div>")
         return name
 
     def _close_cell(self, name: str, at: int) -> None:
-        self._row.append(at)
         text = "".join(self._parts[at + 1 :])
         if name == "th" and not text.strip():
-            self._parts[at:] = ["<td>", "</td>"]  # an empty heading heads nothing
-            return
-        if name == "th" and _WORD.fullmatch(text):  # a column's name may break behind its _
+            self._parts[at:] = ["<td>"]  # an empty heading heads nothing
+            name = "td"
+        elif name == "th" and _WORD.fullmatch(text):  # a column's name may break behind its _
             self._parts[at + 1 :] = [text.replace("_", "_<wbr>")]
-        elif name == "td" and _NUMBER.fullmatch(text):
-            self._align(at)
+        elif name == "td" and len(text) > _WORDS:
+            self._add_class(at, "long" if len(text) > _LONG else "words")
+        self._row.append((name, at, text.strip()))
         self._parts.append(f"</{name}>")
 
-    def _close_row(self) -> None:
-        """Headings stand above their column's numbers: on the right, as those of the first row."""
-        row, self._row = self._row, []
-        if not self._head:
-            self._head = row
-        elif len(row) == len(self._head):
-            for head, cell in zip(self._head, row, strict=True):
-                if _IS_NUMBER in self._parts[cell]:
-                    self._align(head)
-            self._head = [-1]  # done: no row has a length of one and a place before the first
+    def _align_columns(self) -> None:
+        """Columns of numbers stand on the right, their headings too; pandas styles none of them."""
+        wide = max((len(row) for row in self._rows), default=0)
+        for column in range(wide):
+            cells = [row[column] for row in self._rows if len(row) == wide]
+            told = [text for name, _, text in cells if name == "td" and text not in _MISSING]
+            if told and all(_NUMBER.fullmatch(text) for text in told):
+                for _, at, _ in cells:
+                    self._add_class(at, "num")
 
-    def _align(self, at: int) -> None:
+    def _add_class(self, at: int, name: str) -> None:
         if " class=" not in self._parts[at]:
-            self._parts[at] = f"{self._parts[at][:3]}{_IS_NUMBER}{self._parts[at][3:]}"
+            self._parts[at] = f'{self._parts[at][:3]} class="{name}"{self._parts[at][3:]}'
 
 
 def _attributes(tag: str, given: dict[str, str | None]) -> str:
