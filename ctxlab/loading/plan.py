@@ -183,7 +183,7 @@ def plan_loading(  # noqa: PLR0913, PLR0917  every documented condition is an ar
 
 
 def _checked(tools: Iterable[Tool]) -> list[Tool]:
-    if isinstance(tools, str | bytes | Mapping):
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
         raise InputError(f"tools are a list of tool dicts, found a {type(tools).__name__}")
     given = list(tools)
     if not given:
@@ -202,8 +202,8 @@ def _checked(tools: Iterable[Tool]) -> list[Tool]:
 
 def _always(tools: Sequence[Tool], always_load: Iterable[str]) -> frozenset[str]:
     """Names of the tools that `always_load` means; a server stands for all of its tools."""
-    if isinstance(always_load, str):
-        raise UsageError(f"always_load is a list of names; found the text {always_load!r}")
+    if isinstance(always_load, str) or not isinstance(always_load, Iterable):
+        raise UsageError(f"always_load is a list of names; found {always_load!r}")
     names = [tool["name"] for tool in tools]
     meant: set[str] = set()
     for wanted in always_load:

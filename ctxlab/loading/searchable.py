@@ -76,6 +76,8 @@ def read_catalogue(tools: Iterable[Mapping[str, Any]]) -> list[Searchable]:
         InputError: one is no tool, or a name is used twice.
         InvalidRequest: more tools than may be deferred.
     """
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
+        raise InputError(f"tools are a list of tool dicts, found a {type(tools).__name__}")
     known: dict[str, str] = {}
     catalogue = []
     for number, tool in enumerate(tools):

@@ -149,6 +149,8 @@ def test_a_marker_on_a_deferred_tool_is_the_apis_400():
     ("bad", "words"),
     [
         ({"tools": []}, "no tools"),
+        ({"tools": None}, "a list of tool dicts, found a NoneType"),
+        ({"always_load": None}, "a list of names; found None"),
         ({"tools": {"name": "a"}}, "a list of tool dicts, found a dict"),
         ({"tools": [tool("a"), tool("a")]}, r"tools\[1\]: 'a' is the name of tools\[0\]"),
         ({"tools": [{"name": "a"}]}, r"tools\[0\].input_schema: missing"),

@@ -82,3 +82,9 @@ def test_ten_thousand_are_the_limit():
     assert len(read_catalogue(tool(f"t{n}") for n in range(10_000))) == 10_000
     with pytest.raises(InvalidRequest, match="at most 10,000 tools may be deferred, found 10,001"):
         read_catalogue(tool(f"t{n}") for n in range(10_001))
+
+
+@pytest.mark.parametrize("tools", [None, 7, "tools", {"name": "a"}])
+def test_what_is_no_list_of_tools(tools):
+    with pytest.raises(InputError, match="tools are a list of tool dicts, found a"):
+        read_catalogue(tools)
