@@ -12,6 +12,7 @@ from ctxlab.prefix import canonical, canonical_tool
 from ctxlab.tools import Toolset, workspace_tools
 from ctxlab.tools.read_file import MAX_CHARS, MAX_LINES
 from ctxlab.tools.toolset import MAX_RESULTS
+from ctxlab.truncation import MemoryStorage, ResourceStore, TruncatingWrapper, parse_notice
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,47 @@ def test_what_is_wrong_comes_back_as_text(tools: Toolset, name: Any, arguments: 
     assert told in answer
     assert "\n" not in answer
     assert len(answer) < 500
+
+
+@pytest.fixture
+def store() -> ResourceStore:
+    return ResourceStore(MemoryStorage())
+
+
+def test_a_store_adds_its_tools_at_the_end(tmp_path: Path, store: ResourceStore):
+    alone, joined = workspace_tools(tmp_path), workspace_tools(tmp_path, store=store)
+    names = [tool["name"] for tool in joined.definitions]
+    assert names == ["read_file", "grep_search", "lookup_full_content", "search_full_content"]
+    assert joined.definitions[:2] == alone.definitions
+    assert all(json.dumps(tool) == json.dumps(canonical_tool(tool)) for tool in joined.definitions)
+
+
+def test_what_was_cut_is_got_back_through_the_call_that_the_notice_names(
+    tmp_path: Path, store: ResourceStore
+):
+    (tmp_path / "a.log").write_text("".join(f"entry number {n}\n" for n in range(1000)))
+    tools, wrapper = workspace_tools(tmp_path, store=store), TruncatingWrapper(store, limit=2000)
+    whole = tools.call("read_file", {"path": "a.log"})
+    cut = wrapper.wrap("read_file", whole)
+    assert len(cut) <= 2000
+    _, notice = parse_notice(cut)
+    assert notice is not None
+    name, _, arguments = notice["recovery_hint"].partition("(")
+    page = json.loads(tools.call(name, eval(f"dict({arguments}", {})))
+    assert page["content"] in whole
+    found = json.loads(
+        tools.call("search_full_content", {"resource_id": page["resource_id"], "pattern": "r 777$"})
+    )
+    assert found["matches"][0]["text"] == "entry number 777"
+
+
+@pytest.mark.parametrize("arguments", [None, {}, {"resource_id": 3}, {"resource_id": "feedbeef"}])
+def test_lookup_tools_say_in_json_what_is_wrong(
+    tmp_path: Path, store: ResourceStore, arguments: Any
+):
+    tools = workspace_tools(tmp_path, store=store)
+    for name in ("lookup_full_content", "search_full_content"):
+        assert list(json.loads(tools.call(name, arguments))) == ["error"]
 
 
 json_values = st.recursive(
