@@ -209,13 +209,20 @@ def _notes(result: SearchResult) -> Iterator[str]:
 
 
 def _listed(paths: tuple[str, ...], most: int = 5) -> str:
-    told = ", ".join(shown(path) for path in paths[:most])
+    told = ", ".join(_short(path) for path in paths[:most])
     return told if len(paths) <= most else f"{told} and {len(paths) - most:,} more"
 
 
-def _query(result: SearchResult, longest: int = 200) -> str:
-    text = shown(result.pattern)
-    return text if len(text) <= longest else f"{text[:longest]}…"
+def _query(result: SearchResult) -> str:
+    return _short(result.pattern)
+
+
+def _short(text: str, longest: int = 200) -> str:
+    """On one line, cut in the middle where it is absurdly long."""
+    text = shown(text)
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]}…{text[-longest // 2 :]}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Self
 
-from ctxlab.errors import DataError, SearchError
+from ctxlab.errors import DataError, SearchError, UsageError
 
 _READ = 1 << 20
 _MOST_SAID = 1 << 26
@@ -41,6 +41,7 @@ _RULES = (
 )
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\r?\n")
 _STATS = re.compile(rb"\n(\d+) files searched\n\d+ bytes printed\n(\d+) bytes searched\n")
+_ERROR_NUMBER = re.compile(r" \(os error \d+\)\Z")
 # The words of `--debug` are no interface: the lock pins them, a test holds them.
 _IGNORED = re.compile(rb"DEBUG\S+ ignoring (.+): Ignore\(IgnoreMatch\(Gitignore\(.*", re.DOTALL)
 
@@ -118,8 +119,13 @@ def selection(globs: Iterable[str] = ()) -> list[str]:
 
 
 def where(files: list[str] | None) -> list[str]:
-    """The last arguments: the folder, or files by name."""
-    return ["--", "./"] if files is None else ["--text", "--", *(f"./{path}" for path in files)]
+    """The last arguments: the folder, or files by name.
+
+    Files by name ripgrep would map into memory, and die when one is cut short meanwhile.
+    """
+    if files is None:
+        return ["--", "./"]
+    return ["--text", "--no-mmap", "--", *(f"./{path}" for path in files)]
 
 
 @lru_cache(maxsize=1)
@@ -149,13 +155,19 @@ class Process:
 
     def __enter__(self) -> Self:
         self.errors: IO[bytes] = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [executable(), *self._arguments],
-            cwd=self._root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [executable(), *self._arguments],
+                cwd=self._root,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+            )
+        except OSError as error:
+            self.errors.close()
+            if Path(self._root).is_dir():
+                raise
+            raise UsageError("the workspace's folder is not there any more") from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,8 +182,9 @@ class Process:
         return (b"\n" + text).split(b"\nrg: ")[1:]
 
     def complaints(self) -> list[str]:
-        """The same as text."""
-        return [text.decode(errors="replace").strip() for text in self.said()]
+        """The same as text, paths from the root."""
+        told = (text.decode(errors="replace").strip() for text in self.said())
+        return [_ERROR_NUMBER.sub("", text.removeprefix("./")) for text in told]
 
     def stop(self) -> None:
         """End it, if it has not ended."""

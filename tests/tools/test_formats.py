@@ -116,4 +116,4 @@ def test_equal_searches_give_equal_text(result: SearchResult):
 def test_a_long_pattern_is_cut_in_the_header(tmp_path: Path):
     (tmp_path / "a").write_text("x")
     answer = render(search(tmp_path, "q" * 3000))
-    assert answer == f'No matches for "{"q" * 200}…": 1 file searched.'
+    assert answer == f'No matches for "{"q" * 100}…{"q" * 100}": 1 file searched.'

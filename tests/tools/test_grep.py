@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +250,45 @@ def test_gbk_rows_read_as_read_file_reads_them(tmp_path: Path):
     line = "needle 中文注释：这个函数读取配置文件，第二行，测试编码"
     (tmp_path / "a.txt").write_bytes(f"ascii\n{line}\n".encode("gbk"))
     assert rows(search(tmp_path, "needle")) == {"a.txt": [(2, line)]}
+
+
+def test_files_that_change_while_they_are_searched_break_no_search(tmp_path: Path):
+    """Cut short, rewritten in UTF-16, gone: a mapped file would end ripgrep with a signal."""
+    stop = threading.Event()
+
+    def churn() -> None:
+        turn = 0
+        while not stop.is_set():
+            turn += 1
+            path = tmp_path / f"{turn % 3}.txt"
+            path.write_bytes("needle é\n".encode("utf-16-le" if turn % 2 else "utf-8") * 3000)
+            os.truncate(path, turn % 50)
+            if turn % 7 == 0:
+                path.unlink()
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        answers = [grep(tmp_path, "needle") for _ in range(40)]
+    finally:
+        stop.set()
+        thread.join()
+    assert all(answer.startswith(("Found", "No matches")) for answer in answers)
+
+
+def test_a_name_too_long_to_open_is_told_in_one_line(tmp_path: Path):
+    """A path of more than 4,096 bytes, which can be made step by step only."""
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(45):
+        os.mkdir("d" * 100, dir_fd=folder)
+        below = os.open("d" * 100, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(os.open("needle.txt", os.O_WRONLY | os.O_CREAT, dir_fd=folder))
+    os.close(folder)
+    answer = grep(tmp_path, "needle")
+    assert "Not read: " in answer
+    assert len(answer) < 500
 
 
 def test_links_and_special_files(tmp_path: Path):

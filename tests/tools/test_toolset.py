@@ -89,6 +89,15 @@ def test_what_is_wrong_comes_back_as_text(tools: Toolset, name: Any, arguments: 
     assert len(answer) < 500
 
 
+def test_a_workspace_that_is_gone_is_told(tmp_path: Path):
+    (tmp_path / "root").mkdir()
+    tools = workspace_tools(tmp_path / "root")
+    (tmp_path / "root").rmdir()
+    told = tools.call("grep_search", {"pattern": "x"})
+    assert told == "Error: the workspace's folder is not there any more"
+    assert tools.call("read_file", {"path": "a"}) == "Error: 'a' does not exist in the workspace"
+
+
 @pytest.fixture
 def store() -> ResourceStore:
     return ResourceStore(MemoryStorage())
