@@ -18,13 +18,14 @@ help:  ## this list
 
 results: data  ## run the default batch and leave results/index.html
 	$(BIN)/ctxlab batch notebooks/plan.toml
+	@echo "Open results/index.html"
 
 # Exit code 1: an MCP server did not give its tools. It was named; the rest is there, so go on.
 data: $(READY)  ## fetch vocabularies, source trees and tool lists into data/cache
 	$(BIN)/ctxlab data || test $$? -eq 1
 
 lab: $(READY)  ## open JupyterLab on notebooks/
-	$(BIN)/python -m jupyterlab --notebook-dir=. --ServerApp.default_url=/lab/tree/notebooks \
+	$(BIN)/python -m jupyterlab --notebook-dir=. --LabApp.default_url=/lab/tree/notebooks \
 	  --Scheduler.execution_manager_class=ctxlab.workbench.jupyter_jobs.RunnerJobs $(LAB_ARGS)
 
 test: data  ## the tests

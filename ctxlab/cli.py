@@ -36,8 +36,20 @@ class FailOn(StrEnum):
     WORSE = "worse"
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"ctxlab {version('ctxlab')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    _: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Say the version and exit."
+    ),
+) -> None:
     """Measure what an LLM agent's tools do to its context."""
 
 
