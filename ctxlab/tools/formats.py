@@ -20,6 +20,7 @@ First come is by path here, so that equal searches give equal text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -33,6 +34,9 @@ SIDE = 500
 """Characters that `tag` keeps each side of a match."""
 VERBATIM, BEFORE, AFTER = 600, 150, 105
 """Characters: the longest line that `grep` shows as it is; what it keeps around a match else."""
+
+
+_LOOKS_LITERAL = re.compile(r"[$(\[{]")
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ def _omitted(kept: Pick) -> list[str]:
 
 
 def _nothing(result: SearchResult) -> Iterator[str]:
-    """Nothing found, and why that may be."""
+    r"""Nothing found, and why that may be: agents write `$scope`, `items[0]` and `a\|b`."""
     where = "" if result.include == "**/*" else f' with include "{shown(result.include)}"'
     if not result.complete:
         yield f'No matches for "{_query(result)}"{where} before the time was over.'
@@ -191,8 +195,12 @@ def _nothing(result: SearchResult) -> Iterator[str]:
     yield f'No matches for "{_query(result)}": {searched} searched{where}.'
     if result.ignored:
         yield f"Not searched, since .gitignore names them: {_listed(result.ignored)}."
+    if result.literal:
+        return
     if r"\|" in result.pattern:
         yield r"In this syntax \| is the character |; alternatives are written a|b."
+    elif _LOOKS_LITERAL.search(result.pattern) and "\\" not in result.pattern:
+        yield "The pattern was read as a regular expression; literal=True takes it as it is."
 
 
 def _notes(result: SearchResult) -> Iterator[str]:

@@ -51,6 +51,8 @@ class SearchResult:
     root: Path
     pattern: str
     include: str
+    literal: bool
+    """Whether the pattern was the text itself."""
     cap: int
     """Lines that may be shown."""
     files: tuple[FileMatches, ...]
@@ -116,6 +118,7 @@ def search(  # noqa: PLR0913, PLR0917  the tool's own arguments
         root=workspace.root,
         pattern=pattern,
         include=include,
+        literal=literal,
         cap=max_results,
         files=tuple(_files(workspace, found, wanted, events)),
         searched=found.searched,

@@ -220,6 +220,16 @@ def test_literal_and_case(tmp_path: Path):
     assert r"\| is the character |" in grep(tmp_path, r"foo\|bar")
 
 
+@pytest.mark.parametrize("pattern", ["$scope", "items[0]", "f(x)", "${name}"])
+def test_text_that_was_read_as_an_expression_is_told(tmp_path: Path, pattern: str):
+    (tmp_path / "a").write_text("$scope.x = items[0]; ${name} + f(x)\n")
+    answer = grep(tmp_path, pattern)
+    assert answer.startswith(("No matches", "Error: "))
+    assert "literal=True" in answer
+    assert grep(tmp_path, pattern, literal=True).startswith("Found 1 match")
+    assert "literal" not in grep(tmp_path, "absent", literal=True)
+
+
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_marked_and_wide_text_is_searched(tmp_path: Path, codec: str):
     text = "first é\nsecond needle 日本 needle\r\n\nlast needle"
