@@ -21,6 +21,8 @@ from ctxlab import project
 from ctxlab.errors import CtxlabError, InputError
 from ctxlab.tools import SearchResult, search
 
+TIME_LIMIT = 120.0
+"""Seconds for one query."""
 SHAPES = ("definition", "class", "identifier", "string", "pattern", "frequent", "none")
 
 
@@ -90,12 +92,22 @@ def ask(queries: Iterable[Query], corpus: str | Path, max_results: int) -> list[
 
 
 def _found(root: Path, query: Query, max_results: int) -> SearchResult:
+    """Whole or refused: a table of what the time happened to be enough for is worth nothing."""
     try:
-        return search(
-            root, query.pattern, query.include, max_results, query.literal, query.case_sensitive
+        result = search(
+            root,
+            query.pattern,
+            query.include,
+            max_results,
+            query.literal,
+            query.case_sensitive,
+            time_limit=TIME_LIMIT,
         )
     except CtxlabError as error:
         raise InputError(f"the query {query.pattern!r}: {error}") from error
+    if not result.complete:
+        raise InputError(f"the query {query.pattern!r} takes more than {TIME_LIMIT:g} s", path=root)
+    return result
 
 
 def _name(tree: str, query: Query) -> str:

@@ -18,7 +18,8 @@ def largest_remainder(counts: Mapping[str, int], cap: int) -> dict[str, int]:
     """Rows to show of each path, from its matches: in proportion, at least one for each.
 
     The sum is `min(sum of counts, cap)`. When more paths have matches than there are rows, those
-    with the most matches get one each (ties go by path), the others 0.
+    with the most matches get one each, the others 0. Ties go by path: the order of `counts` is
+    that of the answer, and says nothing else.
 
     >>> largest_remainder({"a": 50, "b": 3, "c": 1, "d": 1}, 10)
     {'a': 7, 'b': 1, 'c': 1, 'd': 1}
@@ -37,7 +38,7 @@ def largest_remainder(counts: Mapping[str, int], cap: int) -> dict[str, int]:
         return {path: int(path in kept) for path in counts}
     shares = {path: divmod(count * cap, total) for path, count in counts.items()}
     rows = {path: whole for path, (whole, _) in shares.items()}
-    by_remainder = sorted(found, key=lambda path: (-shares[path][1], -counts[path]))
+    by_remainder = sorted(found, key=lambda path: (-shares[path][1], -counts[path], path))
     for path in by_remainder[: cap - sum(rows.values())]:
         rows[path] += 1
     for path in found:
@@ -48,10 +49,9 @@ def largest_remainder(counts: Mapping[str, int], cap: int) -> dict[str, int]:
 def _taken_back(rows: dict[str, int], remainders: dict[str, int], cap: int) -> dict[str, int]:
     """What the guaranteed rows took too much, from the largest, smallest remainder first."""
     over = sum(rows.values()) - cap
-    # Equal in both: the one that came last gives first.
-    heap = [
-        (-count, remainders[path], -place, path) for place, (path, count) in enumerate(rows.items())
-    ]
+    # Equal in both: the last path gives first.
+    last_first = enumerate(sorted(rows, reverse=True))
+    heap = [(-rows[path], remainders[path], place, path) for place, path in last_first]
     heapq.heapify(heap)
     for _ in range(over):
         count, rest, place, path = heap[0]

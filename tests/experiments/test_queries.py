@@ -8,6 +8,7 @@ import pytest
 
 from ctxlab import project
 from ctxlab.errors import InputError
+from ctxlab.experiments import queries
 from ctxlab.experiments.queries import SHAPES, Query, ask, load_queries
 
 OURS = "data/queries/agents.yaml"
@@ -22,9 +23,9 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_ours_have_every_shape_and_are_all_different():
-    queries = load_queries(OURS)
-    assert set(Counter(query.shape for query in queries)) == set(SHAPES)
-    assert len(set(queries)) == len(queries)
+    ours = load_queries(OURS)
+    assert set(Counter(query.shape for query in ours)) == set(SHAPES)
+    assert len(set(ours)) == len(ours)
 
 
 @pytest.mark.data
@@ -39,8 +40,8 @@ def test_ours_find_what_their_shape_says_and_few_find_most():
 
 
 def test_a_query_without_a_tree_is_asked_of_every_tree(corpus: Path):
-    queries = [Query("TODO"), Query("def one", tree="one"), Query("def two", tree="two")]
-    assert [one.name for one in ask(queries, corpus, 20)] == [
+    asked = [Query("TODO"), Query("def one", tree="one"), Query("def two", tree="two")]
+    assert [one.name for one in ask(asked, corpus, 20)] == [
         "one: TODO",
         "one: def one",
         "two: TODO",
@@ -78,6 +79,12 @@ def test_a_wrong_file_is_told_with_its_place(tmp_path: Path, text: str, told: st
         load_queries(path)
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_search_that_is_not_whole_is_refused(corpus: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(queries, "TIME_LIMIT", 0.0)
+    with pytest.raises(InputError, match="takes more than 0 s"):
+        ask([Query("TODO")], corpus / "one", 20)
 
 
 def test_what_cannot_be_asked_is_told(corpus: Path):

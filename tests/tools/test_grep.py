@@ -392,6 +392,18 @@ def test_only_what_can_be_shown_is_kept(tmp_path: Path):
     assert sum(len(file.rows) for file in result.files) <= 40
 
 
+@pytest.mark.parametrize("cap", [1, 7, 20, 33, 64, 65, 100, 199])
+def test_as_many_rows_are_shown_as_the_cap_allows_whatever_order_files_come_in(
+    tmp_path: Path, cap: int
+):
+    for place in range(64):
+        (tmp_path / f"{place:02}.py").write_text("q\n" * (1 + place % 4))
+    result = search(tmp_path, "q", max_results=cap)
+    assert sum(kept.lines for kept in pick(result, "grep")) == min(cap, result.total)
+    only = search(tmp_path, "q", max_results=cap, first_come=False)
+    assert render(only) == render(result)
+
+
 def test_the_root_and_the_cap_are_checked(tmp_path: Path):
     with pytest.raises(InputError):
         search(tmp_path / "gone", "x")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,16 @@ def test_the_sum_is_the_cap_or_the_total_and_everyone_has_a_row(counts: list[int
 def test_what_is_over_is_taken_from_the_smallest_remainder_of_the_largest():
     # Shares .6 .6 .6 1.8 2.4: of the two that have 2 rows, the one with remainder .4 gives.
     assert list(largest_remainder(named([1, 1, 1, 3, 4]), 6).values()) == [1, 1, 1, 2, 1]
+
+
+@given(st.lists(st.integers(0, 6), max_size=12), st.integers(0, 20), st.randoms())
+def test_the_order_of_the_counts_says_nothing(counts: list[int], cap: int, random: Random):
+    given = named(counts)
+    shuffled = list(given.items())
+    random.shuffle(shuffled)
+    rows = largest_remainder(dict(shuffled), cap)
+    assert rows == largest_remainder(given, cap)
+    assert list(rows) == [path for path, _ in shuffled]
 
 
 @pytest.mark.parametrize(("counts", "cap"), [({"a": -1}, 3), ({"a": 1}, -1)])
