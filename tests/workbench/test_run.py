@@ -205,9 +205,9 @@ def test_a_run_over_its_time_is_stopped_with_all_it_started(root):
         f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
         "time.sleep(600)",
     )
-    outcome = run_notebook(path, timeout=8)
-    assert outcome.reason == "TimeoutError in In [3]: the run took longer than 8 s"
-    assert outcome.seconds < 60
+    outcome = run_notebook(path, timeout=20)  # enough for a start on a busy machine
+    assert outcome.reason == "TimeoutError in In [3]: the run took longer than 20 s"
+    assert outcome.seconds < 120
     assert _gone([int(pid) for pid in pids.read_text().split()])
 
 
