@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat, zip_longest
+from itertools import chain, repeat, takewhile, zip_longest
 from typing import Any
 
 from ctxlab.cache.head import MESSAGES, SYSTEM, TOOLS, parameters_of
@@ -35,6 +35,8 @@ class Divergence:
     parameter: str | None = None
     message: int | None = None
     tool: str | None = None
+    shared_ends: tuple[int, int] = (0, 0)
+    """How many tools the arrays share at their beginnings and at their ends."""
 
 
 def diverge(before: Body, after: Body, rules: Rules) -> Divergence | None:
@@ -65,10 +67,13 @@ def _tools(before: Body, after: Body, rules: Rules) -> Iterator[Divergence]:
     if _same_tools(before, after):
         return
     was, now = tools_of(before), tools_of(after)
-    index = _first_difference(map(_tool_data, was), map(_tool_data, now))
+    old, new = [*map(_tool_data, was)], [*map(_tool_data, now)]
+    index = _first_difference(old, new)
     if index is not None:
-        survive = rules.tool_entries_survive_later_changes
-        yield Divergence(TOOLS, index if survive else 0, **in_array(was, now, index))
+        first = index if rules.tool_entries_survive_later_changes else 0
+        rest = zip(reversed(old[index:]), reversed(new[index:]), strict=False)
+        tail = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
+        yield Divergence(TOOLS, first, **in_array(was, now, index), shared_ends=(index, tail))
 
 
 def _same_tools(before: Body, after: Body) -> bool:
@@ -78,6 +83,8 @@ def _same_tools(before: Body, after: Body) -> bool:
 
 
 def _web_tools(before: Body, after: Body) -> Iterator[Divergence]:
+    if _same_tools(before, after):
+        return
     was, now = tools_of(before, web=True), tools_of(after, web=True)
     index = _first_difference(map(_tool_data, was), map(_tool_data, now))
     if index is not None:

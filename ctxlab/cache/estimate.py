@@ -27,7 +27,7 @@ def estimate(block: Mapping[str, Any]) -> int:
 
 
 def _estimate(block: Mapping[str, Any], kind: object) -> int:
-    if kind == "text":
+    if kind == "text" and "text" in block:
         return tokens.count(block["text"])
     if kind == "tool_result":
         return _contents(block.get("content") or "")

@@ -24,8 +24,7 @@ from ctxlab.cache.head import TOOLS
 from ctxlab.cache.loss import Loss
 from ctxlab.cache.places import bare, tools_of
 from ctxlab.cache.rules import SEGMENTS, rules_for
-from ctxlab.cache.validation import API_VERSION, check_body
-from ctxlab.cache.wire import normal_tool
+from ctxlab.cache.shape import check_shape
 from ctxlab.errors import InputError
 from ctxlab.prefix import ToolChange, compare_tools
 
@@ -120,15 +119,24 @@ def explain(
         InputError: a body that is not JSON.
     """
     bodies = _body(before, "before"), _body(after, "after")
-    for body in bodies:
-        check_body(body, API_VERSION)
-    rules = rules_for(bodies[0]["model"], model_rules)
-    place = diverge(*bodies, rules)
+    place = _place(*bodies, model_rules)
     parsed = not (isinstance(before, Mapping) or isinstance(after, Mapping))
     told = _told(place, bodies, Loss(bodies, place, model_rules, count, parsed))
     if not parsed:
         told.loss.settle()
     return told
+
+
+def _place(
+    before: dict[str, Any], after: dict[str, Any], model_rules: Mapping[str, Any] | None
+) -> Divergence | None:
+    try:
+        return diverge(before, after, rules_for(before["model"], model_rules))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # Most bodies are well: what is wrong with one is looked for when something is.
+        check_shape(before)
+        check_shape(after)
+        raise
 
 
 def _told(
@@ -176,33 +184,25 @@ def _changes(
     place: Divergence, before: dict[str, Any], after: dict[str, Any]
 ) -> tuple[ToolChange | Change, ...]:
     if place.segment == TOOLS and place.parameter is None:
-        return tuple(_tool_changes(before, after))
+        return tuple(_tool_changes(before, after, *place.shared_ends))
     change = Change(place.kind, place.path, place.before, place.after, place.semantic)
     return (change,)
 
 
-def _tool_changes(before: dict[str, Any], after: dict[str, Any]) -> list[ToolChange]:
+def _tool_changes(
+    before: dict[str, Any], after: dict[str, Any], head: int, tail: int
+) -> list[ToolChange]:
     """The changes of the tools that stand in the prefix.
 
     What both arrays share at their ends is left out of the comparison: it is most of them.
     """
-    was, now = ([tool for _, tool in tools_of(body)] for body in (before, after))
-    head, tail = _shared_ends(*([normal_tool(tool, ())[0] for tool in row] for row in (was, now)))
-    changes = compare_tools(
-        [bare(tool) for tool in was[head : len(was) - tail]],
-        [bare(tool) for tool in now[head : len(now) - tail]],
+    was, now = (
+        [bare(tool) for _, tool in tools[head : len(tools) - tail]]
+        for tools in (tools_of(before), tools_of(after))
     )
     return [
         replace(change, before=change.before + head, after=change.after + head)
         if change.kind == "moved"
         else change
-        for change in changes
+        for change in compare_tools(was, now)
     ]
-
-
-def _shared_ends(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
-    most = min(len(old), len(new))
-    head = next((at for at in range(most) if old[at] != new[at]), most)
-    rest = most - head
-    tail = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
-    return head, tail

@@ -7,7 +7,6 @@ the dated table says. Deferred tools stand outside (source: facts `prompt-cache`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +16,8 @@ from ctxlab.cache.blocks import Block, BlockReader
 from ctxlab.cache.chain import Chain, chain_of
 from ctxlab.cache.offer import Offer
 from ctxlab.cache.rules import SEGMENTS, Rules
-from ctxlab.cache.validation import FORCED, check_block, check_marked, check_tools, ttl_of
+from ctxlab.cache.validation import FORCED, check_marked, check_tools, ttl_of
+from ctxlab.prefix import canonical
 
 TOOLS, SYSTEM, MESSAGES = range(3)
 HEAD_FIELDS = ("tools", "system", "tool_choice", "thinking", "speed")
@@ -151,7 +151,6 @@ def _system(
     if isinstance(system, str):
         system = [{"type": "text", "text": system}] if system else []
     for number, block in enumerate(system or ()):
-        check_block(block, "system", ("system", number))
         ttl = ttl_of(block.get("cache_control"), rules, ("system", number))
         if ttl:
             check_marked(block, ("system", number))
@@ -173,7 +172,7 @@ def parameters_of(request: Mapping[str, Any]) -> dict[str, str]:
         "thinking": {} if thinking.get("type") == "disabled" else thinking,
         "speed": request.get("speed") if request.get("speed") != "standard" else None,
     }
-    return {name: json.dumps(value, sort_keys=True) for name, value in told.items() if value}
+    return {name: canonical(value) for name, value in told.items() if value}
 
 
 def _prompt_tokens(request: Mapping[str, Any], rules: Rules) -> tuple[int, int]:

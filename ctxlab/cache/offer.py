@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxlab.cache.rules import Rules
-from ctxlab.cache.validation import dotted
-from ctxlab.cache.wire import Place
+from ctxlab.cache.wire import Place, dotted
 from ctxlab.errors import InvalidRequest
 
 CHANGES_BETA = "mid-conversation-tool-changes-2026-07-01"

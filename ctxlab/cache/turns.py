@@ -9,9 +9,9 @@ from ctxlab.cache.blocks import Block, BlockReader
 from ctxlab.cache.chain import Chain, chain_of
 from ctxlab.cache.head import MESSAGES, Head, Marker
 from ctxlab.cache.offer import Offer
+from ctxlab.cache.shape import CHANGES
 from ctxlab.cache.validation import (
-    CHANGES,
-    check_block,
+    check_content,
     check_marked,
     check_references,
     check_role,
@@ -75,8 +75,8 @@ class Reading(NamedTuple):
         markers: list[Marker] = []
         for index, block in enumerate(content):
             place: Place = ("messages", number, "content", index)
-            check_block(block, role, place)
-            if "cache_control" in block or isinstance(block.get("content"), list):
+            check_content(block, role, place)
+            if "cache_control" in block or isinstance(block.get("content"), list | tuple):
                 ttl = self._ttl(block, place)
                 if ttl:
                     markers.append(Marker(MESSAGES, turns.chain.length + len(blocks), ttl))
@@ -95,8 +95,8 @@ class Reading(NamedTuple):
         if ttl:
             check_marked(block, place)
         content = block.get("content")
-        for index, part in enumerate(content if isinstance(content, list) else ()):
-            inner = part.get("cache_control") if isinstance(part, Mapping) else None
+        for index, part in enumerate(content if isinstance(content, list | tuple) else ()):
+            inner = part.get("cache_control")
             if inner is not None:
                 told = ttl_of(inner, self.head.rules, (*place, "content", index))
                 check_marked(part, (*place, "content", index))

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ctxlab.cache.rules import Rules
-from ctxlab.cache.wire import Place
+from ctxlab.cache.shape import CHANGES, check_block, check_outline
+from ctxlab.cache.wire import Place, dotted
 from ctxlab.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -35,24 +36,11 @@ class Envelope(NamedTuple):
 BARE = Envelope()
 SAMPLING = ("temperature", "top_p", "top_k")
 FORCED = ("any", "tool")
-CHANGES = ("tool_addition", "tool_removal")
 
 
 def check_body(request: Mapping[str, Any], version: str) -> None:
-    """The outermost layer: types, and parameters that this API version no longer takes."""
-    _need(isinstance(request.get("model"), str), "model: Field required")
-    tools, system = request.get("tools"), request.get("system")
-    messages = request.get("messages")
-    _need(isinstance(messages, list | tuple), "messages: Field required, a list")
-    _need(bool(messages), "messages: at least one message is required")
-    for number, message in enumerate(messages or ()):
-        if not isinstance(message, dict | Mapping):
-            raise InvalidRequest(f"messages.{number}: Input should be an object")
-    _need(tools is None or isinstance(tools, list | tuple), "tools: Input should be a valid list")
-    _need(
-        system is None or isinstance(system, str | list | tuple),
-        "system: Input should be a string or a list of text blocks",
-    )
+    """The outermost layer: its shape, and parameters that this API version no longer takes."""
+    check_outline(request)
     if version >= API_VERSION:
         for name in SAMPLING:
             told = f"{name}: not accepted from API version {API_VERSION} on"
@@ -74,7 +62,7 @@ def ttl_of(marker: Any, rules: Rules, place: Place) -> str | None:
         return None
     if isinstance(marker, Mapping) and marker.get("type") == "ephemeral":
         ttl = marker.get("ttl") or "5m"
-        if ttl in rules.ttl_seconds:
+        if isinstance(ttl, str) and ttl in rules.ttl_seconds:
             return str(ttl)
         allowed = " or ".join(f"'{name}'" for name in rules.ttl_seconds)
         told = f".ttl: Input should be {allowed}"
@@ -118,9 +106,7 @@ def check_tools(tools: Sequence[Mapping[str, Any]], rules: Rules, model: str) ->
     """Names, and what deferred tools may not be."""
     names: set[str] = set()
     deferred = 0
-    for number, tool in enumerate(tools):
-        if not isinstance(tool, Mapping):
-            raise InvalidRequest(f"tools.{number}: Input should be an object")
+    for tool in tools:
         name = tool.get("name")
         if name is not None and name in names:
             raise InvalidRequest(f"tools: Tool names must be unique: '{name}'.")
@@ -151,27 +137,20 @@ def check_role(role: object, before: str, rules: Rules, number: int) -> None:
     if role in ("user", "assistant"):
         return
     where = f"messages.{number}"
-    _need(role == "system", f"{where}.role: Input should be 'user', 'assistant' or 'system'")
+    _need(role == "system", f"{where}.role: Input should be 'user' or 'assistant' or 'system'")
     _need(rules.system_messages, "role 'system' is not supported on this model")
     _need(bool(before), f"{where}: the first message cannot have the role 'system'")
     _need(before == "user", f"{where}: a system message must directly follow a user message")
 
 
-def check_block(block: Any, role: str, place: Place) -> None:
+def check_content(block: Any, role: str, place: Place) -> None:
     """What one content block may not be."""
-    if not isinstance(block, Mapping):
-        raise InvalidRequest(f"{dotted(place)}: Input should be an object")
-    kind = block.get("type")
-    if kind == "text":
-        if not isinstance(block.get("text"), str):
-            raise InvalidRequest(f"{dotted(place)}.text: Input should be a valid string")
-    elif kind == "tool_result":
+    check_block(block, place)
+    kind = block["type"]
+    if kind == "tool_result":
         _check_result(block, place)
     elif kind in CHANGES:
         _need(role == "system", f"{dotted(place)}: {kind} stands in messages of role 'system' only")
-        _need(isinstance(block.get("tool"), Mapping), f"{dotted(place)}.tool: Field required")
-    elif not isinstance(kind, str):
-        raise InvalidRequest(f"{dotted(place)}.type: Field required")
 
 
 def _check_result(block: Mapping[str, Any], place: Place) -> None:
@@ -180,23 +159,17 @@ def _check_result(block: Mapping[str, Any], place: Place) -> None:
         told = f"'{answered}' is a server tool's call, which takes no tool_result"
         raise InvalidRequest(f"{dotted(place)}: {told}")
     content = block.get("content")
-    if not isinstance(content, list):
-        return
-    kinds = {part.get("type") for part in content if isinstance(part, Mapping)}
-    if "tool_reference" in kinds and len(kinds) > 1:
-        told = "tool_reference blocks cannot be mixed with other blocks"
-        raise InvalidRequest(f"{dotted(place)}.content: {told}")
+    if isinstance(content, list | tuple):
+        kinds = {part["type"] for part in content}
+        if "tool_reference" in kinds and len(kinds) > 1:
+            told = "tool_reference blocks cannot be mixed with other blocks"
+            raise InvalidRequest(f"{dotted(place)}.content: {told}")
 
 
 def check_references(names: Iterable[str], defined: Iterable[str]) -> None:
     """Every tool that a search found, in the whole history, must be defined."""
     for name in names:
         _need(name in defined, f"Tool reference '{name}' not found in available tools")
-
-
-def dotted(place: Place) -> str:
-    """A place as the API writes it, such as `messages.0.content.1`."""
-    return ".".join(str(step) for step in place)
 
 
 def _need(condition: bool, message: str) -> None:  # noqa: FBT001  it reads as a sentence

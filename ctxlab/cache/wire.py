@@ -105,6 +105,11 @@ def pointer(place: Place) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in place)
 
 
+def dotted(place: Place) -> str:
+    """A place as the API writes it, such as `messages.0.content.1`."""
+    return ".".join(str(step) for step in place)
+
+
 def without_markers(value: Any) -> Any:
     """A copy of a content block without any `cache_control`, its own and those inside `content`.
 

@@ -25,7 +25,8 @@ from ctxlab.cache.linting.prompt import lint_prompt
 from ctxlab.cache.linting.results import lint_results
 from ctxlab.cache.linting.session import lint_history, lint_session
 from ctxlab.cache.linting.tools import lint_tools
-from ctxlab.errors import InputError
+from ctxlab.cache.shape import check_shape
+from ctxlab.errors import InputError, InvalidRequest
 from ctxlab.prefix import read_tools
 
 __all__ = ["RULES", "Finding", "as_json", "as_text", "lint", "lint_file"]
@@ -45,12 +46,11 @@ def lint(value: Value, *, model_rules: Mapping[str, Any] | None = None) -> list[
         InputError: a value that is none of these, or not JSON.
     """
     if isinstance(value, Mapping):
-        if not isinstance(value.get("messages"), list | tuple):
+        if "messages" not in value:
             raise InputError("neither a request (it has no messages) nor a list of tools")
-        return _request(value, model_rules)
+        return _session([value], model_rules)
     if value and all("messages" in body for body in value):
-        changed = lint_session(value)
-        return [*changed, *_request(value[-1], model_rules, at=f"/{len(value) - 1}")]
+        return _session(value, model_rules)
     return _tools(value)
 
 
@@ -66,7 +66,7 @@ def lint_file(path: str | Path, *, model_rules: Mapping[str, Any] | None = None)
     if requests is None:
         return _tools(read_tools(path))
     try:
-        return lint(requests[0] if len(requests) == 1 else requests, model_rules=model_rules)
+        return _session(requests, model_rules)
     except InputError as error:
         raise InputError(error.message, path=path, place=error.place) from None
 
@@ -84,6 +84,19 @@ def as_text(found: Sequence[Finding], name: str | Path) -> str:
 def as_json(found: Sequence[Finding]) -> str:
     """A JSON array of the findings."""
     return json.dumps([finding.as_dict() for finding in found], ensure_ascii=False, indent=2)
+
+
+def _session(
+    requests: Sequence[Mapping[str, Any]], model_rules: Mapping[str, Any] | None
+) -> list[Finding]:
+    alone = len(requests) == 1
+    for number, request in enumerate(requests):
+        try:
+            check_shape(request)
+        except InvalidRequest as error:
+            return [Finding("invalid-request", "" if alone else f"/{number}", str(error))]
+    last = _request(requests[-1], model_rules, at="" if alone else f"/{len(requests) - 1}")
+    return [*lint_session(requests), *last]
 
 
 def _request(
