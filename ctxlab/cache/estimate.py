@@ -7,6 +7,7 @@ or another file has no text to count: each is taken as FILE_TOKENS, whatever it 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,4 +58,7 @@ def _file(block: Mapping[str, Any]) -> int:
 
 
 def _text(value: object) -> str:
-    return orjson.dumps(value).decode()
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # nested deeper than orjson goes, or a number longer than it takes
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -71,7 +71,7 @@ def _parsed(text: str) -> Any:
         place = f"{error.lineno}:{error.colno}"
         raise InputError(f"not JSON: {error.msg}", place=place) from None
     except (RecursionError, ValueError) as error:
-        told = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        told = "nested too deep" if isinstance(error, RecursionError) else str(error).split(";")[0]
         raise InputError(f"not JSON that can be read: {told}") from None
 
 

@@ -162,12 +162,13 @@ def read_manifest(path: str | Path) -> Manifest:
         return _from_json(content)
     except OSError as error:
         raise InputError(error.strerror or str(error), path=file) from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(f"no manifest: {type(error).__name__} {error}", path=file) from None
 
 
 def _from_json(content: dict[str, Any]) -> Manifest:
     fields = {name: content[name] for name in Manifest.__dataclass_fields__}
+    _check_kinds(content, _KINDS)
     return Manifest(
         **fields
         | {
@@ -184,6 +185,8 @@ def _from_json(content: dict[str, Any]) -> Manifest:
 
 def tables_from_json(content: dict[str, Any]) -> dict[str, Table]:
     """Tables as the manifest and a notebook's `record.json` hold them."""
+    for table in content.values():
+        _check_kinds(table, _TABLE_KINDS)
     return {
         name: _record(Table, table | {"metrics": _rules(table["metrics"])})
         for name, table in content.items()
@@ -192,7 +195,30 @@ def tables_from_json(content: dict[str, Any]) -> dict[str, Table]:
 
 def charts_from_json(content: dict[str, Any]) -> dict[str, Chart]:
     """Charts as the manifest and a notebook's `record.json` hold them."""
+    for chart in content.values():
+        _check_kinds(chart, _FILE_KINDS)
     return {name: _record(Chart, chart) for name, chart in content.items()}
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("entry", "run_id", "status", "started", "inputs_sha256"), str),
+    **dict.fromkeys(("parameters", "parameters_passed", "notebook", "git", "machine"), dict),
+    **dict.fromkeys(("environment", "tables", "charts"), dict),
+    **dict.fromkeys(("data", "models"), list),
+    "seconds": (int, float),
+}
+_FILE_KINDS: dict[str, type | tuple[type, ...]] = {"path": str, "sha256": str}
+_TABLE_KINDS = _FILE_KINDS | {"rows": int, "key": list, "columns": dict, "metrics": dict}
+
+
+def _check_kinds(content: dict[str, Any], kinds: dict[str, type | tuple[type, ...]]) -> None:
+    """Whether what stands under each key is of its kind: a damaged manifest is no manifest."""
+    for name, kind in kinds.items():
+        if not isinstance(content[name], kind):
+            raise TypeError(f"{name} is {content[name]!r:.40}")
+    path = content.get("path")
+    if isinstance(path, str) and Path(path).name != path:
+        raise ValueError(f"path {path!r:.60} leads out of the run")
 
 
 def _rules(content: dict[str, Any]) -> dict[str, Rule]:

@@ -16,6 +16,7 @@ from ctxlab.workbench.manifest import (
     read_manifest,
 )
 from ctxlab.workbench.rules import Rule
+from tests.workbench.runs import write_run
 
 MANIFEST = Manifest(
     entry="e",
@@ -86,3 +87,26 @@ def test_what_is_no_manifest_is_refused(tmp_path, text, told):
 def test_no_file_is_no_manifest(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"seconds": "abc"},
+        {"started": 3},
+        {"parameters": [1]},
+        {"tables": {"t": {"path": "../../secret", "sha256": "", "rows": 1}}},
+        {"tables": {"t": 3}},
+        {"charts": {"c": {"path": 3}}},
+        "[" * 50_000,
+    ],
+)
+def test_a_damaged_manifest_is_no_manifest(tmp_path, damage):
+    run = write_run(tmp_path, days=0)
+    file = run / "manifest.json"
+    text = damage
+    if isinstance(damage, dict):
+        text = json.dumps(json.loads(file.read_text()) | damage)
+    file.write_text(text)
+    with pytest.raises(InputError, match="no manifest"):
+        read_manifest(run)

@@ -120,16 +120,20 @@ def _tools(tools: Sequence[Mapping[str, Any]]) -> list[Finding]:
 
 def _requests(file: Path) -> list[Any] | None:
     """The request bodies of a file; None where it holds none, and is left to `read_tools`."""
+    if not file.is_file():  # a pipe is read once, by `read_tools`
+        return None
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
     try:
         documents = [json.loads(text)]
+    except RecursionError:
+        return None
     except ValueError:
         try:
             documents = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     bodies = [_body(document) for document in documents]
     return bodies if bodies and all(bodies) else None
