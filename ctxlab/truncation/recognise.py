@@ -110,8 +110,8 @@ def _is_log(sample: str) -> bool:
 
 def _is_search(sample: str) -> bool:
     flush = _count(_FLUSH, sample)
-    flat, numbered = _count(matches.FLAT, sample), _count(matches.NUMBERED, sample)
-    listed = max(flat, numbered if matches.HEADED.search(sample) else 0)
+    headed = _count(matches.HEADED, sample)
+    listed = max(_count(matches.FLAT, sample), headed and headed + _count(matches.NUMBERED, sample))
     return matches.TAGGED.search(sample) is not None or (listed >= _FEW and 2 * listed >= flush)
 
 
@@ -123,7 +123,8 @@ def _is_markdown(sample: str) -> bool:
         and (heading.start == 0 or sample[: heading.start].endswith(("\n\n", "\n\r\n")))
         for heading in headings
     )
-    signs = min(apart, 2) + 2 * any(fence.end < len(sample) for fence in fences)
+    are_headings = 2 * apart >= len(headings)
+    signs = are_headings * min(apart, 2) + 2 * any(fence.end < len(sample) for fence in fences)
     signs += (_count(_LINK, sample) > 1) + (_count(_ITEM, sample) > _FEW)
     return signs > 1
 

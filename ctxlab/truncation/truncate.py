@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from ctxlab import tokens
 from ctxlab.errors import UsageError
 from ctxlab.truncation.boundaries.text import paragraphs
+from ctxlab.truncation.cutter import Cutter
 from ctxlab.truncation.kinds import KINDS, Apart, apart
 from ctxlab.truncation.measure import checked_limit, checked_unit, exceeds, largest, size
-from ctxlab.truncation.pieces import Cut, Cutter, Shown, Span, kept, merged
+from ctxlab.truncation.pieces import Cut, Shown, Span, kept, merged
 
 _SHARES = {"head": 1.0, "tail": 0.0, "both": 0.5}
 # The longest token of o200k: 128 spaces.
@@ -203,10 +204,10 @@ def describe(shown: Sequence[Shown]) -> str:
             part = f", and part of {level.part + 1:,}" if level.part is not None else ""
             parts.append(f"{level.name} {_told(level.runs)} of {level.total:,}{part}")
         elif level.part is not None:
-            parts.append(f"part of {level.name} {level.part + 1:,} of {level.total:,}")
+            parts.append(f"{level.name}: part of {level.part + 1:,} of {level.total:,}")
         else:
             parts.append(f"{level.name} 0 of {level.total:,}")
-    return ": ".join(parts) or "part of one line"
+    return "; in it ".join(parts) or "part of one line"
 
 
 def _told(runs: Sequence[Span]) -> str:

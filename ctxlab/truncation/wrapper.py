@@ -40,6 +40,18 @@ _Result = TypeVar("_Result")
 _ANY_ID = "a1b2c3d4"
 
 
+@dataclass(frozen=True)
+class Wrapped:
+    """What is returned for a content."""
+
+    text: str
+    """All of it, the notice included."""
+    cut: Truncated | None = None
+    """What was cut; None where the content fits."""
+    resource_id: str | None = None
+    """Where the whole content is."""
+
+
 class TruncatingWrapper:
     """What bounds the output of any tool; may be shared by threads."""
 
@@ -80,11 +92,17 @@ class TruncatingWrapper:
             UsageError: a limit that does not hold the notice, content that is no string.
             StoreError: the content cannot be kept; nothing was cut.
         """
+        return self.wrapped(tool_name, content, arguments).text
+
+    def wrapped(
+        self, tool_name: str, content: str, arguments: Mapping[str, Any] | None = None
+    ) -> Wrapped:
+        """What `wrap` returns, with the cut behind it: for those who measure cuts."""
         if not isinstance(content, str):
             raise UsageError(f"content must be a string, not {type(content).__name__}")
         cutting = replace(self._cutting, limit=self._limit())
         if not exceeds(content, cutting.limit, cutting.unit):
-            return content
+            return Wrapped(content)
         return _Job(self.store, tool_name, cutting, arguments).cut(content)
 
     def wrap_result(
@@ -118,7 +136,7 @@ class TruncatingWrapper:
             extra = [{"type": "text", "text": note}] if note else []
             job = job.less(note)
         if exceeds(text, job.cutting.limit, cutting.unit):
-            content = with_text(content, job.cut(text))
+            content = with_text(content, job.cut(text).text)
         return cast("_Result", like(result, {**fields, "content": [*content, *extra]}))
 
 
@@ -131,7 +149,7 @@ class _Job:
     cutting: Cutting
     arguments: Mapping[str, Any] | None
 
-    def cut(self, content: str) -> str:
+    def cut(self, content: str) -> Wrapped:
         """The text with its notice, after the whole of it was kept."""
         cutting = self.cutting
         taken = apart(content, cutting.kind, smart=cutting.keep == "auto")
@@ -144,7 +162,8 @@ class _Job:
         def whole(cut: Truncated) -> str:
             return cut.text + self._notice(cut, resource_id)
 
-        return whole(fitted(content, cutting, taken, whole))
+        cut = fitted(content, cutting, taken, whole)
+        return Wrapped(whole(cut), cut, resource_id)
 
     def cut_value(self, structured: str, *, is_told: bool) -> tuple[Any, str]:
         """A JSON value cut to the limit, and its notice unless the text's notice tells of it."""

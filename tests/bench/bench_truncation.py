@@ -17,7 +17,7 @@ from pathlib import Path
 from ctxlab import tokens
 from ctxlab.truncation import truncate
 from tests.bench import Figure, best, interleaved
-from tests.truncation.strategies import log, records
+from tests.truncation.strategies import log, markdown, records
 
 SIZE = 250_000
 LIMIT = 2_000
@@ -41,7 +41,7 @@ def cuts() -> Iterator[Figure]:
     texts = {
         "JSON array": json.dumps(records(3_000))[:SIZE].rpartition("}, {")[0] + "}]",
         "log": log(5_000, errors=(2_000, 3_000))[:SIZE],
-        "Markdown": markdown()[:SIZE],
+        "Markdown": markdown(800)[:SIZE],
     }
     for name, text in texts.items():
         truncate(text, LIMIT, "tokens")
@@ -71,29 +71,6 @@ def large_json() -> Iterator[Figure]:
     yield Figure(f"{size} into 4,000 characters", ours / reference, 2, "json.loads", detail=detail)
     quarter = best(lambda: truncate(small, 4_000), 2)
     yield Figure(f"{size}, four times the size", ours / quarter, 4 * 1.25, "a quarter of it")
-
-
-def markdown() -> str:
-    draw = random.Random(1)
-    words = [
-        "the",
-        "cache",
-        "keeps",
-        "what",
-        "a",
-        "request",
-        "begins",
-        "with",
-        "and",
-        "tools",
-        "come",
-        "first",
-    ]
-    parts = []
-    for n in range(800):
-        prose = " ".join(draw.choice(words) for _ in range(40))
-        parts.append(f"## Part {n}\n\n{prose}.\n\n- {prose[:60]}\n\n```python\nx = {n}\n```\n\n")
-    return "".join(parts)
 
 
 WRITER = """

@@ -95,3 +95,15 @@ def records(count: int, seed: int = 0) -> list[dict[str, object]]:
         }
         for n in range(count)
     ]
+
+
+def markdown(sections: int) -> str:
+    """A page of documentation, with fences that quote headings."""
+    draw = random.Random(1)
+    words = ["the", "cache", "keeps", "what", "a", "request", "begins", "with", "tools", "first"]
+    parts = []
+    for n in range(sections):
+        prose = " ".join(draw.choice(words) for _ in range(40))
+        fence = f"```python\n# Not a heading\nx = {n}\n```"
+        parts.append(f"## Part {n}\n\n{prose}.\n\n- {prose[:60]}\n\n{fence}\n\n")
+    return "".join(parts)

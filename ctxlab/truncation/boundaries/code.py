@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ctxlab.truncation.boundaries.indented import indented
 from ctxlab.truncation.boundaries.languages import guess, parse
-from ctxlab.truncation.boundaries.text import lines, pieces
+from ctxlab.truncation.boundaries.text import finer, lines, pieces
 from ctxlab.truncation.pieces import Divider, Pieces, Room, Span
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Code:
         block = _block(self._nodes.get((start, end)))
         groups = list(self._groups(text, block)) if block else []
         if not block or not groups:
-            return lines(text, start, end, room)
+            return finer(lines)(text, start, end, room)
         opened = _line_start(text, start, groups[0].start) if block.parent else start
         closed = self._closed(text, block, groups[-1].end, end)
         ends = [_line_start(text, a.end, b.start) for a, b in pairwise(groups)]

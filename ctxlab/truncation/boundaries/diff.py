@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from ctxlab.truncation.boundaries.text import line_ends, lines, pieces, words
+from ctxlab.truncation.boundaries.text import finer, line_ends, lines, pieces, words
 from ctxlab.truncation.pieces import Pieces, Room
 
 COMMIT = re.compile(r"^(?:commit|From) [0-9a-f]{7,64}\b", re.MULTILINE)
@@ -41,8 +41,8 @@ def hunks(text: str, start: int, end: int, room: Room) -> Pieces | None:
     """The hunks of one file, in the frame of the lines that name it."""
     begins = [match.start() for match in HUNK.finditer(text, start, end)]
     if not begins:
-        return lines(text, start, end, room)
-    found = pieces("hunks", begins[1:], (begins[0], end), hunk_lines, frame=(start, end))
+        return finer(lines)(text, start, end, room)
+    found = pieces("hunks", begins[1:], (begins[0], end), finer(hunk_lines), frame=(start, end))
     return found or hunk_lines(text, start, end, room)
 
 

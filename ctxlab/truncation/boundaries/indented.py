@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from ctxlab.truncation.boundaries.text import lines, pieces
+from ctxlab.truncation.boundaries.text import finer, lines, pieces
 from ctxlab.truncation.pieces import Pieces, Room
 
 _LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)
@@ -28,7 +28,7 @@ def indented(text: str, start: int, end: int, room: Room) -> Pieces | None:
     opened = text.find("\n", start, end) + 1
     closed = _closing(text, start, end)
     if not opened or opened >= closed:
-        return lines(text, start, end, room)
+        return finer(lines)(text, start, end, room)
     inner = _heads(text, opened, closed)
     return pieces("blocks", inner[1:], (opened, closed), indented, frame=(start, end))
 

@@ -4,7 +4,8 @@ A cut leaves elements and members out, each with one comma, and changes nothing 
 escapes, duplicate keys and white space of what is kept are the original's bytes. So what is left
 of JSON is JSON. Numbers and literals are never cut; strings are, between their quotes.
 
->>> from ctxlab.truncation.pieces import Cutter, Room, kept
+>>> from ctxlab.truncation.cutter import Cutter
+>>> from ctxlab.truncation.pieces import kept
 >>> text = '{"ok": true, "rows": [10, 20, 30, 40], "next": "b"}'
 >>> cut = Cutter(text, (0, len(text)), JsonValues(text), share=1.0)(room=44)
 >>> kept(text, cut.omitted)
@@ -16,7 +17,7 @@ from __future__ import annotations
 import re
 
 from ctxlab.truncation.boundaries.json_index import JsonIndex
-from ctxlab.truncation.boundaries.text import framed, words
+from ctxlab.truncation.boundaries.text import finer, framed, words
 from ctxlab.truncation.pieces import Pieces, Room, Span
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -36,7 +37,7 @@ class JsonValues:
         at = _after(_KEY, text, at, end)
         stop = end - _trailing(text, at, end)
         if at < stop and text[at] == '"':
-            inner = words(text, at + 1, stop - 1, room) if at + 1 < stop - 1 else None
+            inner = finer(words)(text, at + 1, stop - 1, room) if at + 1 < stop - 1 else None
             return framed(inner, (start, end))
         if at < stop and text[at] in "[{":
             return self._container(text, (start, end), at, stop - 1)

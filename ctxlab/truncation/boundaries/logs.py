@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ctxlab.truncation.boundaries.text import line_ends, lines, pieces
+from ctxlab.truncation.boundaries.text import finer, line_ends, lines, pieces
 from ctxlab.truncation.pieces import Pieces, Room
 
 _LEVEL = "TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|ALERT|EMERG(?:ENCY)?"
@@ -75,10 +75,10 @@ class LogEntries:
     def __call__(self, text: str, start: int, end: int, room: Room) -> Pieces | None:
         """Take a span apart: see `pieces.Divider`."""
         starts = entry_starts(text, start, end)
-        found = pieces("log entries", starts, (start, end), lines)
+        found = pieces("log entries", starts, (start, end), finer(lines))
         if found and self._errors:
             return replace(found, first=tuple(error_entries(text, starts, end)))
-        return found or lines(text, start, end, room)
+        return found or finer(lines)(text, start, end, room)
 
 
 def entry_starts(text: str, start: int, end: int) -> list[int]:

@@ -8,7 +8,7 @@ part of its section, a table's two head lines with any of its rows.
 >>> divide(text, 0, 32, 99).ends, divide(text, 10, 32, (99, 99)).opened
 ([10, 32], 15)
 
-Headings inside fences are none. Not handled: HTML blocks; lists are cut between their lines.
+Headings inside fences are none. Not handled: HTML blocks, and items inside items.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from ctxlab.truncation.boundaries.text import line_ends, lines, pieces, words
+from ctxlab.truncation.boundaries.text import finer, line_ends, lines, pieces, words
 from ctxlab.truncation.pieces import Pieces, Room, Span
 
 # It begins with the line end before, which is quick to find.
@@ -30,6 +30,7 @@ _MARK = re.compile(
 )
 _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
 _TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:-]*)*\r?\n")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 _DEEPER = 7  # than any heading
 
 
@@ -91,10 +92,14 @@ class Markdown:
         if at < len(self._fences) and self._fences[at].end <= end:
             inner = (self._fences[at].opened, self._fences[at].closed)
             return pieces("lines", line_ends(text, *inner), inner, words, frame=(start, end))
+        if items := [match.start() for match in _ITEM.finditer(text, start, end)]:
+            return pieces("items", items, (start, end), finer(lines)) or finer(lines)(
+                text, start, end, room
+            )
         if head := _TABLE_HEAD.match(text, start, end):
             inner = (head.end(), end)
             return pieces("rows", line_ends(text, *inner), inner, words, frame=(start, end))
-        return lines(text, start, end, room)
+        return finer(lines)(text, start, end, room)
 
     def _is_fenced(self, place: int) -> bool:
         at = bisect_left(self._places, place) - 1

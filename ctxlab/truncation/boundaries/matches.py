@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from ctxlab.truncation.boundaries.text import lines, pieces
+from ctxlab.truncation.boundaries.text import finer, lines, pieces
 from ctxlab.truncation.pieces import Pieces, Room
 
 FLAT = re.compile(r"^(?:[A-Za-z]:[\\/])?[^\s:][^:\n]*:\d+:", re.MULTILINE)
@@ -42,10 +42,9 @@ def matches(text: str, start: int, end: int, room: Room) -> Pieces | None:
         if begins:
             break
     else:
-        return lines(text, start, end, room)
+        return finer(lines)(text, start, end, room)
     if opens is _PARTED:  # the groups stand between the marks, and one before the first
         begins = [start, *(at + len("--\n") for at in begins)]
     inner = (begins[0], end)
-    return pieces("matches", begins[1:], inner, lines, frame=(start, end)) or lines(
-        text, start, end, room
-    )
+    found = pieces("matches", begins[1:], inner, finer(lines), frame=(start, end))
+    return found or finer(lines)(text, start, end, room)

@@ -13,6 +13,7 @@ from ctxlab.truncation.boundaries.json_index import JsonIndex
 from ctxlab.truncation.boundaries.json_values import JsonValues
 from ctxlab.truncation.boundaries.text import (
     cell_characters,
+    finer,
     framed,
     line_ends,
     lines,
@@ -28,7 +29,7 @@ def ndjson_rows(text: str, start: int, end: int, room: Room) -> Pieces | None:
     """Rows of NDJSON, with the blank lines before them; a row is cut inside as JSON."""
     stops = [end]
     stops[:0] = [m.end() for m in re.compile(r"\S[^\n]*\n").finditer(text, start, end)]
-    return pieces("rows", stops, (start, end), json_row) or json_row(text, start, end, room)
+    return pieces("rows", stops, (start, end), finer(json_row)) or json_row(text, start, end, room)
 
 
 def json_row(text: str, start: int, end: int, room: Room) -> Pieces | None:
@@ -43,7 +44,7 @@ def csv_rows(text: str, start: int, end: int, room: Room) -> Pieces | None:
     """Rows of CSV in the frame of the header, the first row; quoted fields may hold line ends."""
     ends = _row_ends(text, start, end)
     opened = next((stop for stop in ends if not text[start:stop].isspace()), end)
-    found = pieces("rows", ends, (opened, end), csv_fields, frame=(start, end))
+    found = pieces("rows", ends, (opened, end), finer(csv_fields), frame=(start, end))
     return found or csv_fields(text, start, end, room)
 
 

@@ -105,6 +105,17 @@ def cell_characters(text: str, start: int, end: int, room: Room) -> Pieces | Non
     return _clusters(text, (start, end), room, '""|' + _ESCAPE, '"|' + _MARKS_ESCAPE)
 
 
+@lru_cache
+def finer(divide: Divider) -> Divider:
+    """The same pieces as the ones below a kind's own boundary: see `Pieces.fine`."""
+
+    def divided(text: str, start: int, end: int, room: Room) -> Pieces | None:
+        found = divide(text, start, end, room)
+        return found and replace(found, fine=True)
+
+    return divided
+
+
 def framed(found: Pieces | None, frame: Span) -> Pieces | None:
     """These pieces, with what stands around them as their frame: a string inside its quotes."""
     return found and replace(found, frame=frame)
