@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import signal
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,9 +31,9 @@ from ctxlab.workbench.parameters import OUTPUT_DIR
 from ctxlab.workbench.prepare import Prepared, output_dir
 from ctxlab.workbench.results import NEEDS_VARIABLE
 from ctxlab.workbench.runlog import RunLog
+from ctxlab.workbench.sockets import socket_folder
 
 _LONGEST_MESSAGE = 2_000
-_LONGEST_TMPDIR = 60  # a socket's path has 104 bytes on macOS
 _KERNEL_OUTPUT = 100_000
 
 
@@ -64,9 +63,7 @@ def execute(  # noqa: PLR0913  what a run is told
     """
     notebook = _with_parameters(job, folder)
     begun: list[int] = []
-    with tempfile.TemporaryDirectory(
-        prefix="ctxlab-", dir=_short_tmpdir(), ignore_cleanup_errors=True
-    ) as short:
+    with socket_folder() as short:
         session = _session(job, Path(short), results, timeout)
         session.on_cell = _counting(begun, len(notebook.cells), log, on_cell)
         with session.log, log.gathering():
@@ -86,10 +83,6 @@ def _with_parameters(job: Prepared, folder: Path) -> Any:
     node = load_notebook_node(nbformat.reads(job.notebook.text, as_version=4))
     values = job.passed | {OUTPUT_DIR: output_dir(folder)}
     return parameterize_notebook(node, values, kernel_name=job.notebook.kernel, language="python")
-
-
-def _short_tmpdir() -> str | None:
-    return "/tmp" if len(tempfile.gettempdir()) > _LONGEST_TMPDIR else None  # noqa: S108  mkdtemp's
 
 
 def _session(job: Prepared, short: Path, results: Path, timeout: float | None) -> Session:

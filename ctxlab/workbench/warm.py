@@ -23,6 +23,7 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ctxlab.workbench.kernel_child import end_with_parent
@@ -207,6 +208,10 @@ def main() -> None:
     request = _server(sys.argv[1]).next_kernel()
     if request is not None:
         _run_kernel(request, parent)
+        return
+    with contextlib.suppress(OSError):  # an owner that was killed leaves its folder to us
+        Path(sys.argv[1]).unlink()
+        Path(sys.argv[1]).parent.rmdir()
 
 
 if __name__ == "__main__":

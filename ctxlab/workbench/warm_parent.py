@@ -10,13 +10,13 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
 from ctxlab.errors import RunFailed
+from ctxlab.workbench.sockets import socket_folder
 
 ADDRESS = "CTXLAB_WARM"
 """The environment variable that tells workers the address of their batch's warm parent."""
@@ -36,8 +36,7 @@ class WarmParent:
     """
 
     def __init__(self) -> None:
-        # Short: a socket's path has at most 104 bytes on macOS.
-        self._folder = tempfile.TemporaryDirectory(prefix="ctxlab-")
+        self._folder = socket_folder()
         self.address = str(Path(self._folder.name) / "warm")
         self._process = _started(self.address)
 

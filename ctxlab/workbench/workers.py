@@ -114,8 +114,11 @@ def _nothing() -> None:
 _working = threading.Event()
 
 
-class _Stopped(BaseException):
-    """The leash was let go, or the pool ends its workers."""
+class _Stopped(SystemExit):
+    """The leash was let go, or the pool ends its workers.
+
+    asyncio passes on only SystemExit and KeyboardInterrupt from wherever they are raised.
+    """
 
 
 def _begin(leash: Connection, environment: Mapping[str, str]) -> None:

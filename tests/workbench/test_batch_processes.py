@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -141,7 +142,14 @@ def test_the_parameters_of_a_notebook_are_listed(root):
 
 
 @pytest.fixture
-def endless(tmp_path):
+def short(tmp_path):
+    """A folder for temporary files: sockets need a short path."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def endless(tmp_path, short):
     """A function that starts a batch, waits until its two kernels are busy, and gives all of it."""
     code = (
         "import os, time\nfrom pathlib import Path\nPath(text).write_text(str(os.getpid()))\n"
@@ -159,9 +167,13 @@ def endless(tmp_path):
     def start():
         runner = subprocess.Popen(
             [COMMAND, "batch", "--jobs", "2"],
-            env=environment(tmp_path), cwd=tmp_path, text=True, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            env=environment(tmp_path, TMPDIR=str(short)),
+            cwd=tmp_path,
+            text=True,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         started.append(runner)
         for entry in ("one", "two"):
             kernel_pid(tmp_path / f"{entry}.pid")
@@ -207,7 +219,7 @@ def left(root):
     return [path.name for path in (root / "results").glob("*/*")]
 
 
-def test_ctrl_c_ends_everything_and_leaves_nothing(endless, tmp_path):
+def test_ctrl_c_ends_everything_and_leaves_nothing(endless, tmp_path, short):
     runner, processes = endless()
     second = ctxlab(tmp_path, "batch")
     assert second.returncode == 75
@@ -218,24 +230,27 @@ def test_ctrl_c_ends_everything_and_leaves_nothing(endless, tmp_path):
     assert err.splitlines()[-1] == "ctxlab: interrupted"
     assert "Traceback" not in err
     assert gone(processes)
+    assert list(short.glob("ctxlab-*")) == []
     assert left(tmp_path) == []
 
 
-def test_a_service_manager_ends_it_the_same_way(endless, tmp_path):
+def test_a_service_manager_ends_it_the_same_way(endless, tmp_path, short):
     runner, processes = endless()
     runner.terminate()
     _, err = runner.communicate(timeout=60)
     assert runner.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in err
     assert gone(processes)
+    assert list(short.glob("ctxlab-*")) == []
     assert left(tmp_path) == []
 
 
-def test_a_killed_batch_leaves_no_process_and_the_next_completes(endless, tmp_path):
+def test_a_killed_batch_leaves_no_process_and_the_next_completes(endless, tmp_path, short):
     runner, processes = endless()
     runner.kill()
     runner.wait()
     assert gone(processes)
+    assert list(short.glob("ctxlab-*")) == []
     (tmp_path / "go").touch()
     after = ctxlab(tmp_path, "batch", "--json")
     assert after.returncode == 0, after.stderr
@@ -265,7 +280,9 @@ def test_a_killed_worker_costs_its_run_another_start(endless, tmp_path):
 def test_a_killed_warm_parent_costs_its_runs_but_not_the_next(endless, tmp_path):
     runner, processes = endless()
     (warm,) = (each for each in named(processes, "workbench.warm") if each.ppid() == runner.pid)
+    kernels = [each for each in processes if each.ppid() == warm.pid]
     warm.kill()
+    assert gone(kernels)
     (tmp_path / "go").touch()
     _, err = runner.communicate(timeout=120)
     assert runner.returncode == 1

@@ -1,0 +1,13 @@
+"""Folders for sockets: their paths are short, and that is all there is to them."""
+
+from __future__ import annotations
+
+import tempfile
+
+_LONGEST = 60  # a socket's path has at most 104 bytes on macOS, 108 on Linux
+
+
+def socket_folder() -> tempfile.TemporaryDirectory[str]:
+    """A new temporary folder whose path is short, wherever TMPDIR points."""
+    short = "/tmp" if len(tempfile.gettempdir()) > _LONGEST else None  # noqa: S108  it is mkdtemp's
+    return tempfile.TemporaryDirectory(prefix="ctxlab-", dir=short, ignore_cleanup_errors=True)
