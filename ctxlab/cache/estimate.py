@@ -7,13 +7,11 @@ or another file has no text to count: each is taken as FILE_TOKENS, whatever it 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from ctxlab import tokens
+from ctxlab.cache.wire import encode
 
 FILE_TOKENS = 1_600
 
@@ -57,8 +55,5 @@ def _file(block: Mapping[str, Any]) -> int:
     return FILE_TOKENS
 
 
-def _text(value: object) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # nested deeper than orjson goes, or a number longer than it takes
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _text(value: Any) -> str:
+    return encode(value, ()).decode()

@@ -11,6 +11,7 @@ from tests.cache.requests import (
     MARK,
     MODEL,
     base,
+    call,
     figures,
     simulator,
     size,
@@ -94,3 +95,7 @@ def test_numbers_over_64_bits_are_json():
     request = base()
     request["tools"][0]["input_schema"]["properties"]["x"]["maximum"] = 2**70
     assert figures(simulator().send(request)) == (0, 800, 0)
+
+
+def test_numbers_over_64_bits_are_counted():
+    PromptCache().send(base(messages=[user(call(1, input={"n": 2**70}))]))
