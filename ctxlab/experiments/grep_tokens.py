@@ -35,25 +35,22 @@ _FINDINGS = """\
   the quota, {grep[p95]:,.0f} with it; at a cap of {most} they are {tail}."""
 
 
-def steps(asked: Iterable[Asked], cap: int, root: str = ROOT) -> pd.DataFrame:
+def steps(
+    asked: Iterable[Asked], cap: int, root: str = ROOT, styles: Sequence[str] = tuple(STYLES)
+) -> pd.DataFrame:
     """One row for each query and style, at most `cap` lines shown.
 
-    Columns: query, tree, shape, style, change (what the style changes against the one before),
-    tokens (`o200k estimate`), matches_shown and matches_total (matching lines), files_shown,
-    files_total.
+    Columns: query, tree, shape, style, tokens (`o200k estimate`), matches_shown and matches_total
+    (matching lines), files_shown, files_total.
     """
     rows = []
     for one in asked:
         result = replace(one.result, cap=cap, root=Path(root) / one.tree)
-        texts = [render(result, style) for style in STYLES]
-        for style, size in zip(STYLES, tokens.count_many(texts), strict=True):
+        texts = [render(result, style) for style in styles]
+        for style, size in zip(styles, tokens.count_many(texts), strict=True):
             head = {"query": one.name, "tree": one.tree, "shape": one.query.shape}
             rows.append(head | {"style": style, "tokens": size} | _evidence(result, style))
-    frame = pd.DataFrame(rows)
-    frame.insert(
-        4, "change", frame["style"].map({name: how.change for name, how in STYLES.items()})
-    )
-    return frame
+    return pd.DataFrame(rows)
 
 
 def _evidence(result: SearchResult, style: str) -> dict[str, int]:
@@ -69,33 +66,27 @@ def _evidence(result: SearchResult, style: str) -> dict[str, int]:
 def by_style(steps: pd.DataFrame) -> pd.DataFrame:
     """One row for each style, over all queries.
 
-    Columns: style, change; mean, p50, p95, total (tokens); step (tokens against the style before,
-    negative saves); saved_percent (of the first style's total); over the queries that find
-    something, matches_percent and files_percent (mean share of what each found that is shown),
-    and whole (queries of which every file is covered); tokens_per_file (total for each file shown).
+    Columns: style; change (what it changes against the one before); total (tokens); step (tokens
+    against the style before, negative saves); saved_percent (of the first style's total); over the
+    queries that find something, files_percent and matches_percent (mean share of what each found
+    that is shown), and whole (queries of which every file is covered); mean, p50, p95 (tokens).
     """
     found = steps[steps["matches_total"] > 0]
     shares = found.assign(
-        matches_percent=100 * found["matches_shown"] / found["matches_total"],
-        files_percent=100 * found["files_shown"] / found["files_total"],
+        files=100 * found["files_shown"] / found["files_total"],
+        matches=100 * found["matches_shown"] / found["matches_total"],
         whole=found["files_shown"] == found["files_total"],
     ).groupby("style", sort=False)
-    groups = steps.groupby("style", sort=False)
-    frame = groups.agg(
-        change=("change", "first"),
-        mean=("tokens", "mean"),
-        p50=("tokens", "median"),
-        p95=("tokens", lambda column: column.quantile(0.95)),
-        total=("tokens", "sum"),
-        files=("files_shown", "sum"),
-    )
-    frame["step"] = frame["total"].diff().fillna(frame["total"]).astype(int)
-    frame["saved_percent"] = 100 * (1 - frame["total"] / frame["total"].iloc[0])
-    frame[["matches_percent", "files_percent"]] = shares[
-        ["matches_percent", "files_percent"]
-    ].mean()
+    size = steps.groupby("style", sort=False)["tokens"]
+    total = size.sum()
+    frame = pd.DataFrame({"change": [STYLES[style].change for style in total.index]}, total.index)
+    frame["total"] = total
+    frame["step"] = total.diff().fillna(total).astype(int)
+    frame["saved_percent"] = 100 * (1 - total / total.iloc[0])
+    frame["files_percent"] = shares["files"].mean()
+    frame["matches_percent"] = shares["matches"].mean()
     frame["whole"] = shares["whole"].sum()
-    frame["tokens_per_file"] = frame["total"] / frame.pop("files")
+    frame["mean"], frame["p50"], frame["p95"] = size.mean(), size.median(), size.quantile(0.95)
     return frame.reset_index()
 
 
@@ -153,11 +144,9 @@ def by_cap(asked: Sequence[Asked], caps: Iterable[int], root: str = ROOT) -> pd.
     Columns: cap (lines shown at most), style (tag, windowed, grep), and of `by_style` mean, p50,
     p95, total, matches_percent, files_percent.
     """
-    wanted = (FIRST, "windowed", LAST)
-    parts = []
-    for cap in caps:
-        table = by_style(steps(asked, cap, root))
-        parts.append(table[table["style"].isin(wanted)].assign(cap=cap))
+    parts = [
+        by_style(steps(asked, cap, root, (FIRST, "windowed", LAST))).assign(cap=cap) for cap in caps
+    ]
     frame = pd.concat(parts, ignore_index=True)
     shares = ["matches_percent", "files_percent"]
     return frame[["cap", "style", "mean", "p50", "p95", "total", *shares]]
