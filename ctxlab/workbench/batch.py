@@ -89,6 +89,7 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
     """
     read = plan if isinstance(plan, Plan) else read_plan(plan)
     engine = engines.checked_engine(engine or engines.for_batches())
+    run.check_timeout(timeout)
     if jobs is not None and jobs < 1:
         raise UsageError(f"at least 1 run at a time, not {jobs}")
     notebooks = _checked(read)
@@ -102,6 +103,7 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         try:
             return batch.run()
         finally:
+            batch.cancel()
             pool.stop()
             clean_stale(folder)  # of workers that were killed
 
@@ -154,6 +156,11 @@ class _Batch:
             if not done:
                 self.watch.looks(dict(self._cells()))
         return [self.outcomes[step.entry] for step in self.plan.steps]
+
+    def cancel(self) -> None:
+        """Of what was submitted, start no more; an executor of the caller's goes on living."""
+        for future in self.running:
+            future.cancel()
 
     def _start(self) -> None:
         """Start what can start, as far as there is room; settle what need not or cannot."""

@@ -23,17 +23,19 @@ _SECRET_VARIABLE = re.compile(
 _NAMES = r"api[_-]?key|apikey|password|passwd|secret|client[_-]?secret|(?:access|auth)[_-]?token"
 _SHAPES = re.compile(
     r"""
-    sk-[A-Za-z0-9_-]{16,}                                # Anthropic, OpenAI
-    | (?:gh[pousr]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}
-    | xox[abprs]-[A-Za-z0-9-]{10,}
-    | (?:AKIA|ASIA)[0-9A-Z]{16}
-    | AIza[A-Za-z0-9_-]{35}
-    | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+   # JWT
+    (?<![A-Za-z0-9+/=_-])(?:              # not within other text, an image in base64 for instance
+        sk-[A-Za-z0-9_-]{16,}             # Anthropic, OpenAI
+        | (?:gh[pousr]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}
+        | xox[abprs]-[A-Za-z0-9-]{10,}
+        | (?:AKIA|ASIA)[0-9A-Z]{16}
+        | AIza[A-Za-z0-9_-]{35}
+        | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+   # JWT
+    )
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
-    | (?<=bearer\ )[A-Za-z0-9._~+/=-]{16,}
+    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/=-]{16,}
     | (?<=://)[^/\s:@"'<>]*:[^/\s@"'<>]+(?=@)               # user:password@host
     """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+    re.VERBOSE | re.DOTALL,
 )
 _NAMED = re.compile(
     rf"""(?P<name>[?&](?:{_NAMES}|key|token|sig|signature)=)[^&\s"'<>]+"""

@@ -81,14 +81,23 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
     """
     folder = Path(results).resolve() if results else project.results_dir()
     engines.checked_engine(engine)
-    if timeout is not None and timeout <= 0:
-        raise UsageError(f"a time limit is more than 0 seconds, not {timeout:g}")
+    check_timeout(timeout)
     runs = [needed_run(need, folder) for need in dict.fromkeys(needs)]
     job = prepare(notebook, parameters or {}, entry=entry, needs=runs)
     before = None if force else done_before(job, folder)
     if before:
         return skipped(before)
     return execute(job, folder, engine=engine, timeout=timeout, on_cell=on_cell)
+
+
+def check_timeout(seconds: float | None) -> None:
+    """Whether it is a time limit, or none.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if seconds is not None and not seconds > 0:
+        raise UsageError(f"a time limit is more than 0 seconds, not {seconds:g}")
 
 
 def execute(

@@ -255,6 +255,23 @@ def test_wrong_options_are_refused(root):
         run_batch(plan(root, "a"), jobs=0)
     with pytest.raises(UsageError, match="no engine 'warp'"):
         run_batch(plan(root, "a"), engine="warp")
+    with pytest.raises(UsageError, match="more than 0 seconds, not -1"):
+        run_batch(plan(root, "a"), timeout=-1)
+
+
+def test_an_interrupt_starts_no_more(root, pretended, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    executor = ThreadPoolExecutor(1)
+    blocked = threading.Event()
+    executor.submit(blocked.wait)
+    monkeypatch.setattr(batch, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_batch(plan(root, "a"), executor=executor)
+    blocked.set()
+    executor.shutdown()
+    assert pretended.started == []
 
 
 def test_two_batches_do_not_run_over_each_other(root, pretended):

@@ -31,6 +31,8 @@ def test_what_looks_like_a_secret_is_masked(text, told):
         "http://localhost:8080/x?q=token",
         "task-force and risk-based",
         "the bearer of the ring",
+        "asiaPacificRegionSales2",
+        "iVBORw0KAIzaSyA0123456789abcdefghijklmnopqrstuvwxyz",
     ],
 )
 def test_what_only_speaks_of_secrets_stays(text):
