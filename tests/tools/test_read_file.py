@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,22 @@ def test_pages_join_to_the_text(tmp_path_factory: pytest.TempPathFactory, writte
         offset += limit
         answers.append(tools.call("read_file", {"path": "f", "offset": offset, "limit": limit}))
     assert "".join(map(body, answers)) == written.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize("kind", ["lines", "one line", "wide"])
+def test_a_large_file_is_read_in_little_memory(tools: Toolset, tmp_path: Path, kind: str):
+    """48 MB: the lines of a log, one single line, the same in UTF-16."""
+    line = {"lines": "an entry of a log\n", "one line": "abcdefghijk é", "wide": "entry\n"}[kind]
+    codec = "utf-16" if kind == "wide" else "utf-8"
+    block = (line * 200_000).encode(codec.replace("utf-16", "utf-16-le"))
+    with (tmp_path / "large").open("wb") as file:
+        file.write("\ufeff".encode("utf-16-le") if kind == "wide" else b"")
+        while file.tell() < 48 << 20:
+            file.write(block)
+    tools.call("read_file", {"path": "large", "limit": 1})  # what is imported stays
+    tracemalloc.start()
+    answer = tools.call("read_file", {"path": "large"})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert answer.startswith("File: 'large'. Lines 1 to ")
+    assert peak < 8 << 20
