@@ -187,7 +187,7 @@ def _omitted(kept: Pick) -> list[str]:
 
 def _nothing(result: SearchResult) -> Iterator[str]:
     r"""Nothing found, and why that may be: agents write `$scope`, `items[0]` and `a\|b`."""
-    where = "" if result.include == "**/*" else f' with include "{shown(result.include)}"'
+    where = "" if result.include == "**/*" else f' with include "{_short(result.include)}"'
     if not result.complete:
         yield f'No matches for "{_query(result)}"{where} before the time was over.'
         return
