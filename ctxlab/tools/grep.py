@@ -161,17 +161,17 @@ def _files(
 ) -> Iterator[FileMatches]:
     """Every file with matches; one that was not counted with as many as were got."""
     for path, most in sorted(wanted.items()):
-        rows = _rows(workspace, path, events.get(path, [])[:most])
+        rows = _rows(workspace, path, events.get(path, [])[:most], found)
         total = found.counts.get(path, len(rows))
         changed = found.complete and len(rows) < most
         if total:
             yield FileMatches(path, total, tuple(rows), changed)
 
 
-def _rows(workspace: Workspace, path: str, events: list[bytes]) -> list[Row]:
+def _rows(workspace: Workspace, path: str, events: list[bytes], found: passes.Found) -> list[Row]:
     if not events:
         return []
     try:
-        return load(workspace, path, events)
+        return load(workspace, path, events, looks_binary=path in found.codecs)
     except UsageError:  # not there any more, or not inside any more
         return []

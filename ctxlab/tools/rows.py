@@ -21,6 +21,8 @@ from ctxlab.tools.workspace import Opened, Workspace
 
 LONG = 100_000
 """Bytes; of a longer line only the surroundings of its first match are kept."""
+_SHORT = 1 << 10
+_MARK = 4
 KEEP = 500
 """Characters kept each side of a match in such a line, and of the match."""
 
@@ -41,14 +43,22 @@ class Row:
     """Where in the line `text` begins."""
 
 
-def load(workspace: Workspace, path: str, events: list[bytes]) -> list[Row]:
+def load(
+    workspace: Workspace, path: str, events: list[bytes], *, looks_binary: bool = False
+) -> list[Row]:
     """The lines that ripgrep told of one file; without those that are not there any more.
+
+    Args:
+        workspace: Where the file is.
+        path: The file.
+        events: What `matches` told of it.
+        looks_binary: Whether it has NUL bytes all the same; without them its mark tells all.
 
     Raises:
         UsageError: the file cannot be opened, or not inside the workspace.
     """
     with workspace.open(path) as file:
-        encoding = sniff(os.pread(file.fd, HEAD, 0))
+        encoding = sniff(os.pread(file.fd, HEAD if looks_binary else _MARK, 0))
         if encoding is None:
             return []
         if encoding.ascii_superset:
@@ -88,17 +98,23 @@ class _Lines:
         line, offset, hits = places(event)
         if self._starts is not None:
             offset = self._starts.get(line, 0)
-        data = self._read(offset, LONG + 1)
+        before, data = self._line(offset)
         seen = line_text(event) if self._starts is None else None
-        if (offset and self._read(offset - 1, 1) != b"\n") or (
-            seen and not data.startswith(seen[:LONG])
-        ):
+        if before not in (b"", b"\n") or (seen and not data.startswith(seen[:LONG])):
             return None
         end = data.find(b"\n")
         if end < 0 and len(data) > LONG:
             return self._long(line, offset, *hits[0])
         raw = data[: end if end >= 0 else None].removesuffix(b"\r")
         return self._short(line, raw, hits)
+
+    def _line(self, offset: int) -> tuple[bytes, bytes]:
+        """The byte before a line, and the line: up to its end, or LONG bytes and one more."""
+        lead = min(offset, 1)
+        data = self._read(offset - lead, lead + _SHORT)
+        if len(data) == lead + _SHORT and data.find(b"\n", lead) < 0:
+            data = self._read(offset - lead, lead + LONG + 1)
+        return data[:lead], data[lead:]
 
     def _read(self, offset: int, size: int) -> bytes:
         return os.pread(self._fd, size, offset + self._encoding.mark)

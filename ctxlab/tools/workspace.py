@@ -161,7 +161,7 @@ class _Walk:
             name = ahead.popleft()
             if name == "..":
                 self._up(path)
-            elif not self._step(name, path):
+            elif not ((ahead and self._enter(name)) or self._step(name, path)):
                 self._follow(name, path, ahead)
         fd, self._fd = self._fd, -1
         return fd, self._names
@@ -174,6 +174,15 @@ class _Walk:
             target = inside
             self._restart()
         return [part for part in target.split("/") if part not in ("", ".")]
+
+    def _enter(self, name: str) -> bool:
+        """Go into the folder `name`; False where it is none, or a link."""
+        try:
+            self._move(os.open(name, _DIRECTORY, dir_fd=self._fd))
+        except OSError:  # `_step` finds out why
+            return False
+        self._names.append(name)
+        return True
 
     def _step(self, name: str, path: str) -> bool:
         """Go to `name`; False where it is a link."""
