@@ -147,6 +147,8 @@ def test_a_model_without_a_write_price_is_an_error_where_genai_prices_charges_in
         ("claude-opus-4-5@20251101", "claude-opus-4-5"),
         ("GPT-5.5", "gpt-5.5"),
         ("openai/gpt-5.6-terra", "gpt-5.6-terra"),
+        ("Opus 5", "claude-opus-5"),
+        ("Claude Haiku 3.5", "claude-3-5-haiku-latest"),
         ("Gemini 3.1 Pro", "gemini-3.1-pro-preview"),
     ],
 )

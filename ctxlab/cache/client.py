@@ -61,4 +61,8 @@ def simulated_async_client(
 
     transport = AsyncSimulatedTransport(MessagesHandler(cache, replies, server_tool))
     client = httpx2.AsyncClient(transport=transport)
-    return anthropic.AsyncAnthropic(api_key=_KEY, base_url=_BASE_URL, http_client=client)
+    simulated = anthropic.AsyncAnthropic(api_key=_KEY, base_url=_BASE_URL, http_client=client)
+    # The SDK would look for its platform in a thread first, and requests sent together would
+    # reach the cache one after another, by chance.
+    simulated._platform = "Unknown"  # noqa: SLF001
+    return simulated

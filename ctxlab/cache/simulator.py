@@ -204,7 +204,7 @@ class PromptCache:
             else:
                 lifetime = rules.ttl_seconds[marker.ttl]
                 written.append((key, Entry(now + lifetime, lifetime)))
-        usage = {
+        usage: dict[str, Any] = {
             "input_tokens": layout.total - end,
             "cache_creation_input_tokens": end - read,
             "cache_read_input_tokens": read,
@@ -214,6 +214,8 @@ class PromptCache:
             },
             "output_tokens": 0,
         }
+        if "speed" in layout.head.parameters:  # another price list
+            usage["speed"] = "fast"
         return usage, written
 
     def _refresh(self, key: Key, entry: Entry, now: float) -> None:

@@ -9,6 +9,7 @@ is a date or a version: `claude-opus-4-7-foo` is no model, though genai-prices w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 PROVIDERS = ("anthropic", "openai", "google")
 _RESELLER = re.compile(r"^(?:[a-z]{2,6}\.)?anthropic\.|^models/|^(?:anthropic|openai|google)/")
 _BEDROCK_VERSION = re.compile(r"(?<=\d{8})-v\d+(?::\d+)?$")
+_FAMILY = re.compile(r"(?:fable|mythos|opus|sonnet|haiku)-\d")
+_FAMILY_FIRST = re.compile(r"^claude-(opus|sonnet|haiku)-(3[.-]\d)")
 _SUFFIX = re.compile(
     r"(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|\d{3}|latest|preview|exp|\d{2}-\d{4}))*"
 )
@@ -35,8 +38,7 @@ def find(name: str) -> tuple[Provider, ModelInfo]:
         UsageError: no such model; the message lists near names.
     """
     wanted = _BEDROCK_VERSION.sub("", _RESELLER.sub("", name.strip().lower().replace(" ", "-")))
-    # Some vendors sell a released model under its preview's name alone.
-    for candidate in (wanted, f"{wanted}-preview"):
+    for candidate in _spellings(wanted):
         for provider in _providers():
             model = provider.find_model(candidate)
             if model is not None and _means(model, candidate):
@@ -44,6 +46,14 @@ def find(name: str) -> tuple[Provider, ModelInfo]:
     near = get_close_matches(wanted, known_models(), n=_NEAR, cutoff=0.6)
     hint = f"near names: {', '.join(near)}" if near else "no name is near it"
     raise UsageError(f"genai-prices {version()} knows no model {name!r}; {hint}")
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """The name, and what else people mean by it: `Opus 5`, `Claude Haiku 3.5`."""
+    full = f"claude-{name}" if _FAMILY.match(name) else name
+    yield full
+    yield _FAMILY_FIRST.sub(r"claude-\2-\1", full)
+    yield f"{full}-preview"  # some vendors sell a released model under its preview's name alone
 
 
 def known_models() -> list[str]:

@@ -137,26 +137,30 @@ def laid_out(bodies: list[dict[str, Any]]) -> Figure:
 
 
 def growth(body: dict[str, Any]) -> Figure:
-    """Cost per request in a session of 1,000 turns against one of 40."""
-    short, long = (best(lambda turns=turns: append(body, turns)) / turns for turns in (TURNS, LONG))
-    detail = f"({long * 1e6:.0f} µs a request, appended and sent)"
-    return Figure(
-        "a request after 1,000 turns", long / short, 1.25, "after 40 turns", detail=detail
-    )
+    """Cost per request in a session of 1,000 turns against sessions of 40."""
+    layout = PromptCache(RULES).lay_out(body)
+
+    def short() -> None:
+        for _ in range(LONG // TURNS):
+            append(layout, TURNS)
+
+    long, many = interleaved(lambda: append(layout, LONG), short)
+    detail = f"({long / LONG * 1e6:.0f} µs a request, appended and sent)"
+    name = "a request in a session of 1,000 turns"
+    return Figure(name, long / many, 1.25, "in sessions of 40", detail=detail)
 
 
-def append(body: dict[str, Any], turns: int) -> Layout:
+def append(layout: Layout, turns: int) -> None:
     cache = PromptCache(RULES)
-    layout = cache.lay_out(body)
     new = [{"role": "user", "content": "go on"}, {"role": "assistant", "content": "done"}]
     for _ in range(turns):
         layout = layout.append(new)
         cache.send(layout)
-    return layout
 
 
 def thousand_sessions(body: dict[str, Any]) -> Figure:
-    seconds = best(lambda: [append(body, TURNS) for _ in range(100)], 3) * 10
+    layout = PromptCache(RULES).lay_out(body)
+    seconds = best(lambda: [append(layout, TURNS) for _ in range(100)], 3) * 10
     return Figure("a thousand forty-turn sessions, one strategy", seconds, 5, "", "s")
 
 
@@ -176,8 +180,8 @@ def explaining(before: dict[str, Any], after: dict[str, Any], what: str) -> Figu
         json.loads(old)
         json.loads(new)
 
-    mine, theirs = interleaved(ours, reference)
-    faster = best(lambda: (orjson.loads(old), orjson.loads(new)))
+    mine, theirs = interleaved(ours, reference, 40)
+    faster = best(lambda: (orjson.loads(old), orjson.loads(new)), 40)
     detail = f"({mine * 1e3:.1f} ms; {mine / faster:.1f}× orjson.loads)"
     return Figure(
         f"explain from JSON, {what}", mine / theirs, 2, "json.loads of both", detail=detail

@@ -104,3 +104,8 @@ def test_caches_are_per_model_and_not_per_name():
     cache.send(base(model="claude-opus-4-5"))
     assert reads(cache, base(model="claude-opus-4-5-20251101")) == 800
     assert reads(cache, base(model="claude-opus-4-6")) == 0
+
+
+def test_fast_mode_is_told_in_the_usage_so_that_it_is_priced():
+    assert simulator().send(base(speed="fast"))["speed"] == "fast"
+    assert "speed" not in simulator().send(base(speed="standard"))

@@ -228,11 +228,11 @@ def test_a_server_tool_answers_inside_the_reply():
 def test_parallel_requests_all_write():
     async def together() -> list[tuple[int, int, int]]:
         async with simulated_async_client(simulator()) as client:
-            sent = [client.messages.create(**base()) for _ in range(3)]
+            sent = [client.messages.create(**base()) for _ in range(50)]
             answers = [*await asyncio.gather(*sent), await client.messages.create(**base())]
         return [read_written(answer) for answer in answers]
 
-    assert asyncio.run(together()) == [(0, 800, 0)] * 3 + [(800, 0, 0)]
+    assert asyncio.run(together()) == [(0, 800, 0)] * 50 + [(800, 0, 0)]
 
 
 def test_async_streaming():
