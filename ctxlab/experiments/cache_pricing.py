@@ -8,6 +8,7 @@ simulator then plays the same requests. Figures of the simulator are `simulated`
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,8 @@ WAYS = (NONE, *TTLS)
 """Without caching, and with each lifetime."""
 
 _TOKENS = 1_000
+_TABLE_NAMES = {"google": "gemini"}
+"""Provider of the price list → its name in the dated table."""
 
 
 class Weights(NamedTuple):
@@ -59,13 +62,12 @@ def prices(models: Iterable[str], when: When) -> pd.DataFrame:
 
     Columns: model; provider; input; cached (a read); discount (of a read, %); write_5m, write_1h
     (relative to input; 1 where written tokens are ordinary input, empty where there is no such
-    lifetime); minimum (cacheable tokens; empty where the dated table has it by family alone);
-    tier; source.
+    lifetime); minimum (cacheable tokens, as
+    `minimums` has it; empty for a model that it does not have); tier; source.
     """
     rows = []
     for row in price_table(models, when):
         base = row.input or math.nan
-        ours = row.provider == "anthropic"
         rows.append(
             {
                 "model": row.model,
@@ -75,12 +77,24 @@ def prices(models: Iterable[str], when: When) -> pd.DataFrame:
                 "discount": 100 * (1 - (row.cache_read or math.nan) / base),
                 "write_5m": (row.cache_write_5m or base) / base,
                 "write_1h": (row.cache_write_1h or math.nan) / base,
-                "minimum": rules_for(row.model).minimum_tokens if ours else None,
+                "minimum": _minimum(row.provider, row.model),
                 "tier": row.tier,
                 "source": row.source,
             }
         )
     return pd.DataFrame(rows).astype({"minimum": "Int64"}).round({"discount": 6})
+
+
+def _minimum(provider: str, model: str) -> int | None:
+    """Of a model of ours by its name; of another's by the family, if all in question agree."""
+    if provider == "anthropic":
+        return rules_for(model).minimum_tokens
+    numbers = re.findall(r"\d+\.\d+", model)
+    told = [row for row in table()["provider"] if "minimum_tokens" in row]
+    own = [row for row in told if row["name"].lower() == _TABLE_NAMES.get(provider, provider)]
+    named = [row for row in own if any(number in row["models"] for number in numbers)]
+    found = {row["minimum_tokens"] for row in named or own}
+    return found.pop() if len(found) == 1 else None
 
 
 def minimums() -> pd.DataFrame:

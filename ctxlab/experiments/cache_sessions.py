@@ -115,11 +115,11 @@ def mutation_outcomes(table: pd.DataFrame, value: bool) -> pd.DataFrame:  # noqa
     append = next(row for row in longest if row["mutation"] == "append")
     most = max(row["times"] for row in longest)
     told = {
-        "Changes that cost nothing:": ", ".join(same) or "none",
-        f"Appending a tool behind {append['turns']:,} turns reads:": "the tools alone"
+        "Changes that cost nothing": ", ".join(same) or "none",
+        f"Appending a tool behind {append['turns']:,} turns reads": "the tools alone"
         if append["read"]
         else "nothing",
-        "The dearest change costs, times the unchanged request:": f"{most:.1f}",
+        "The dearest change costs, times the unchanged request": f"{most:.1f}",
     }
     return pd.DataFrame(
         [[name, outcome, value] for name, outcome in told.items()],

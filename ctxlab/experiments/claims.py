@@ -126,7 +126,7 @@ def compare(claims: Iterable[Claim], tables: Mapping[str, Tables]) -> pd.DataFra
 
 
 def _row(claim: Claim, tables: Mapping[str, Tables]) -> list[str]:
-    stated, measured, missing = told(claim.value, claim.of), "", ""
+    stated, measured, missing = _stated(claim), "", ""
     of: float | None = None
     found = None
     try:
@@ -139,6 +139,12 @@ def _row(claim: Claim, tables: Mapping[str, Tables]) -> list[str]:
     note = "; ".join(part for part in (missing, differs, claim.note) if part)
     figures = [claim.statement, stated, measured, claim.unit]
     return [claim.id, result, *figures, note, claim.document]
+
+
+def _stated(claim: Claim) -> str:
+    """A claim without a figure says that something holds; the statement says what."""
+    in_words = claim.value is None and claim.measured_in is not None
+    return "that it holds" if in_words else told(claim.value, claim.of)
 
 
 def _measure(claim: Claim, tables: Mapping[str, Tables]) -> tuple[Any, float | None]:

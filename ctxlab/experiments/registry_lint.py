@@ -12,15 +12,24 @@ from ctxlab.cache.linting import RULES, lint_file
 from ctxlab.errors import InputError
 from ctxlab.prefix import read_tools
 
-COLUMNS = ["registry", "tools", "rule", "document", "findings", "tools_found", "share", "first"]
+COLUMNS = [
+    "registry",
+    "tools",
+    "rule",
+    "document",
+    "findings",
+    "tools_found",
+    "share_percent",
+    "first",
+]
 
 
 def findings(folder: str | Path) -> pd.DataFrame:
     """The findings over every JSON file of a folder, in the order of the documents' rules.
 
     Columns: registry (the file's name); tools (in it); rule; document; findings; tools_found
-    (different tools); share (of the tools, %); first (tool and message of the first finding). A
-    registry without a finding has one row, with an empty rule.
+    (different tools); share_percent (of the tools); first (tool and message of the first finding).
+    A registry without a finding has one row, with an empty rule.
 
     Raises:
         InputError: no folder or no JSON file in it, or a file that holds no tools.

@@ -33,7 +33,7 @@ def outcomes(session: Session, small: Session, when: When) -> pd.DataFrame:
 def article(total: pd.DataFrame, parts: pd.DataFrame, by_turn: pd.DataFrame) -> str:
     """What the document's figure, bytes of the core, says and does not say (Markdown)."""
     usd = total.set_index("strategy")["usd"]
-    tokens, share = (parts.set_index("part")[name] for name in ("tokens", "share"))
+    tokens, share = (parts.set_index("part")[name] for name in ("tokens", "share_percent"))
     changed = _changed(by_turn)
     lost = (changed["written"] + changed["uncached"]).sum() / changed["tokens"].sum()
     saved = _saving(usd["core + tail"], usd["rebuild sorted"])
@@ -49,10 +49,28 @@ def article(total: pd.DataFrame, parts: pd.DataFrame, by_turn: pd.DataFrame) -> 
     )
 
 
+def headline(total: pd.DataFrame, by_turn: pd.DataFrame) -> str:
+    """What the session costs, in money and plain sentences (Markdown); the input side alone."""
+    usd = total.set_index("strategy")["usd"]
+    real = usd.drop(ORACLE)
+    best, turns_ = str(real.idxmin()), by_turn["turn"].nunique()
+    core, plain, none = (usd[name] for name in ("core + tail", "rebuild sorted", NO_CACHING))
+    changed = _changed(by_turn)
+    fixed = "fixed, tool refuses"
+    same = f"; all tools in every turn ({fixed}) ${usd[fixed]:.2f}" if best != fixed else ""
+    return (
+        f"**Over {turns_} turns, *{best}* is the cheapest: ${real[best]:.2f}.** Core + tail, the "
+        f"document's layout, costs ${core:.2f}; one array sorted anew each turn ${plain:.2f}; the "
+        f"same requests without a cache ${none:.2f}{same}. {len(changed)} of the {turns_} turns "
+        "change the tail, and in core + tail each loses the system prompt and the conversation "
+        "behind it: that is where its money goes. (Simulated, input side alone.)"
+    )
+
+
 def _of_costs(total: pd.DataFrame) -> dict[str, str]:
     usd = total.set_index("strategy")["usd"].drop(ORACLE)
     told: dict[str, str] = {
-        f"Cheapest of {group}:": str(usd.reindex(list(names)).idxmin())
+        f"Cheapest of {group}": str(usd.reindex(list(names)).idxmin())
         for group, names in AMONG.items()
     }
     for one, other in (
@@ -65,7 +83,7 @@ def _of_costs(total: pd.DataFrame) -> dict[str, str]:
         ("mid-conversation", "fixed, tool refuses"),
     ):
         if one in usd:
-            told[f"*{one}* against *{other}*:"] = _compared(usd[one], usd[other])
+            told[f"{one} against {other}"] = _compared(usd[one], usd[other])
     return told
 
 
@@ -73,12 +91,12 @@ def _of_turns(by_turn: pd.DataFrame) -> dict[str, str]:
     changed = _changed(by_turn)
     read, size = changed["read"].sum(), changed["tokens"].sum()
     kept = "nothing" if not read else "less than a tenth" if read < size / 10 else "a tenth or more"
-    return {"Of a turn that changes the tail, *core + tail* reads from the cache:": kept}
+    return {"Of a turn that changes the tail, core + tail reads from the cache": kept}
 
 
 def _of_advice(table: pd.DataFrame) -> dict[str, str]:
     return {
-        f"Advice for *{row['case']}*, {row['recommended']}:": "the cheapest of its layouts"
+        f"Advice for {row['case']} ({row['recommended']})": "the cheapest of its layouts"
         if row["as_recommended"]
         else f"{row['cheapest']} is cheaper"
         for row in table.to_dict("records")

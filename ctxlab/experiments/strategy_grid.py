@@ -121,7 +121,7 @@ def winners(cells: pd.DataFrame, among: Iterable[str]) -> pd.DataFrame:
     """The cheapest of some strategies in each cell of `grid`.
 
     Columns: turn_tokens, changes, history; cheapest; usd; core_and_tail (its cost relative to the
-    cheapest); runner_up, ahead (how much dearer the second is, %). Equal costs are a TIE.
+    cheapest); runner_up, ahead_percent (how much dearer the second is). Equal costs are a TIE.
     """
     order = list(among)
     real = cells[cells["strategy"].isin(order)]
@@ -135,7 +135,7 @@ def winners(cells: pd.DataFrame, among: Iterable[str]) -> pd.DataFrame:
         told = [winner, best["usd"], core / best["usd"], second["strategy"], ahead]
         rows.append([*place, *told])
     columns = ["turn_tokens", "changes", "history", "cheapest", "usd", "core_and_tail"]
-    return pd.DataFrame(rows, columns=[*columns, "runner_up", "ahead"])
+    return pd.DataFrame(rows, columns=[*columns, "runner_up", "ahead_percent"])
 
 
 def recommendations(whole: Priced, small: Priced) -> pd.DataFrame:
@@ -143,8 +143,8 @@ def recommendations(whole: Priced, small: Priced) -> pd.DataFrame:
 
     Columns: case; tools; turns; recommended; cheapest (of the layouts that the document has for
     the case); as_recommended (the recommended one costs no more than that); over_cheapest (its
-    cost relative to it); saves (what it saves against the next of those layouts, %; negative where
-    it costs more); cheapest_of_all; over_cheapest_of_all.
+    cost relative to it); saves_percent (what it saves against the next of those layouts; negative
+    where it costs more); cheapest_of_all; over_cheapest_of_all.
     """
     rows = []
     for case in CASES:
@@ -164,7 +164,7 @@ def recommendations(whole: Priced, small: Priced) -> pd.DataFrame:
                 "cheapest": best,
                 "as_recommended": best == case.recommended,
                 "over_cheapest": mine / usd[best],
-                "saves": 100 * (1 - mine / others[other]),
+                "saves_percent": 100 * (1 - mine / others[other]),
                 "cheapest_of_all": least,
                 "over_cheapest_of_all": mine / usd[least],
             }

@@ -60,18 +60,35 @@ def hangs_on(outcomes: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def told(verdicts: pd.DataFrame) -> str:
-    """The table of `hangs_on` in sentences (Markdown): one for each conclusion."""
-    lines = []
+    """The table of `hangs_on` in sentences (Markdown): what holds, what hangs on a switch."""
+    holding, hanging = [], []
     for conclusion, group in verdicts.groupby("conclusion", sort=False):
         turning = group[~group["verdict"].str.startswith("holds")]
         parts = [
             f"*depends on* `{switch}`: {verdict.partition(': ')[2]}"
             for switch, verdict in zip(turning["switch"], turning["verdict"], strict=True)
         ]
-        held = "" if parts else f" (*{group['verdict'].iloc[0]}*)"
-        answer = "; ".join(parts) or f"**{group['outcome'].iloc[0]}**{held}"
-        lines.append(f"- {conclusion} {answer}")
-    return "\n".join(lines)
+        if parts:
+            hanging.append(f"- {conclusion}: {'; '.join(parts)}")
+        else:
+            holding.append((_held(group), f"- {conclusion}: **{group['outcome'].iloc[0]}**"))
+    sections = [
+        f"{held}:\n\n" + "\n".join(line for other, line in holding if other == held)
+        for held in dict.fromkeys(held for held, _ in holding)
+    ]
+    if hanging:
+        sections.append("Depends on how the rules are read:\n\n" + "\n".join(hanging))
+    return "\n\n".join(sections)
+
+
+def _held(group: pd.DataFrame) -> str:
+    """Holds under both values of `this` and all three of `that`."""
+    counts = [verdict.removeprefix("holds").removeprefix(" under ") for verdict in group["verdict"]]
+    parts = [
+        f"{count or 'the one value'}{'' if at or not count else ' values'} of `{switch}`"
+        for at, (count, switch) in enumerate(zip(counts, group["switch"], strict=True))
+    ]
+    return f"Holds under {' and '.join(parts)}"
 
 
 def _verdict(group: pd.DataFrame, name: str, others: Sequence[str]) -> str:

@@ -57,16 +57,29 @@ def turns(
 def totals(by_turn: pd.DataFrame) -> pd.DataFrame:
     """The session's sums: a row for each strategy.
 
-    Columns: strategy; requests; tokens; read, written, uncached; read_share (of the tokens, %);
-    usd; over_oracle, over_no_caching (ratios of usd; empty where that row is missing).
+    Columns: strategy; requests; tokens; read, written, uncached; read_share_percent (of the
+    tokens); usd; over_oracle, over_no_caching (ratios of usd; empty where that row is missing).
     """
     sums = ["requests", "tokens", *COUNTS, "usd"]
     table = by_turn.groupby("strategy", sort=False)[sums].sum().reset_index()
     usd = table.set_index("strategy")["usd"]
-    table.insert(6, "read_share", 100 * table["read"] / table["tokens"])
+    table.insert(6, "read_share_percent", 100 * table["read"] / table["tokens"])
     table["over_oracle"] = table["usd"] / usd.get(ORACLE, float("nan"))
     table["over_no_caching"] = table["usd"] / usd.get(NO_CACHING, float("nan"))
     return table
+
+
+def above_oracle(by_turn: pd.DataFrame, total: pd.DataFrame, count: int = 3) -> pd.DataFrame:
+    """The `count` cheapest strategies of `turns`, whose costs lie close to each other.
+
+    Columns: turn; strategy; above (usd paid so far, above what the oracle has paid so far;
+    negative for one that sends fewer tools than the oracle's requests have).
+    """
+    real = total[total["strategy"] != ORACLE].nsmallest(count, "usd")["strategy"]
+    bound = by_turn[by_turn["strategy"] == ORACLE].set_index("turn")["usd_so_far"]
+    rows = by_turn[by_turn["strategy"].isin(real)]
+    above = rows["usd_so_far"] - rows["turn"].map(bound)
+    return rows[["turn", "strategy"]].assign(above=above).reset_index(drop=True)
 
 
 def over_seeds(
@@ -90,7 +103,7 @@ def over_seeds(
 def spread(seeds: pd.DataFrame) -> pd.DataFrame:
     """How the cost relative to the oracle spreads over seeds: columns strategy, p5, median, p95.
 
-    And cheapest: the share of the seeds (%) in which it costs least, the oracle left out.
+    And cheapest_percent: the share of the seeds in which it costs least, the oracle left out.
     """
     real = seeds[seeds["strategy"] != ORACLE]
     winners = real.loc[real.groupby("seed")["usd"].idxmin(), "strategy"]
@@ -99,15 +112,15 @@ def spread(seeds: pd.DataFrame) -> pd.DataFrame:
         p5=lambda x: x.quantile(0.05), median="median", p95=lambda x: x.quantile(0.95)
     ).reset_index()
     share = winners.value_counts(normalize=True) * 100
-    return table.assign(cheapest=table["strategy"].map(share).fillna(0.0))
+    return table.assign(cheapest_percent=table["strategy"].map(share).fillna(0.0))
 
 
 def segments(session: Session) -> pd.DataFrame:
     """How large each part of the last turn's request is, beside the model's minimum.
 
     Columns: part (tool-use prompt, core, tail, system, history); tokens (`o200k estimate`);
-    share (of the request, %); up_to (tokens of the prefix that ends with it); cacheable (whether
-    such a prefix reaches the model's minimum).
+    share_percent (of the request); up_to (tokens of the prefix that ends with it); cacheable
+    (whether such a prefix reaches the model's minimum).
     """
     cache = sized.cache(session.talk.model)
     *_, (_, layout) = STRATEGIES["core + tail"](session, cache)
@@ -124,7 +137,7 @@ def segments(session: Session) -> pd.DataFrame:
     up_to = table["tokens"].cumsum()
     minimum = rules_for(session.talk.model).minimum_tokens
     share = 100 * table["tokens"] / table["tokens"].sum()
-    return table.assign(share=share, up_to=up_to, cacheable=up_to >= minimum)
+    return table.assign(share_percent=share, up_to=up_to, cacheable=up_to >= minimum)
 
 
 def _turns(

@@ -71,9 +71,13 @@ def told(value: Any, of: float | None = None) -> str:
 
     >>> told(2, 12), told(38610), told({"raw": 36, "canonical": 1}), told([99, 59]), told(None)
     ('2 of 12', '38,610', 'raw 36, canonical 1', '99, 59', '')
+    >>> told(True), told(False)
+    ('it holds', 'it does not hold')
     """
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "it holds" if value else "it does not hold"
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {told(item)}" for key, item in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -78,6 +78,8 @@ class Record:
     ) -> None:
         """Show the first `shown` rows of a table, and save all of it as `<name>.csv`.
 
+        With `shown=0` one line says how many rows there are and where.
+
         `key` are the columns that tell rows apart; `metrics` says how columns are compared.
         `measured` marks times and other values that no second run repeats byte for byte.
 
@@ -98,8 +100,13 @@ class Record:
         }
         self._save_sidecar()
         whole = f"all of them are in {name}.csv" if self._folder else "a run saves them all"
-        html = show.table_html(flat, kinds, shown, whole)
-        text = f"{flat.head(shown).to_string(index=False)}\n[{len(flat):,} rows]"
+        html = (
+            show.table_html(flat, kinds, shown, whole)
+            if shown
+            else show.rows_html(name, len(flat), saved=bool(self._folder))
+        )
+        head = f"{flat.head(shown).to_string(index=False)}\n" if shown else f"{name} "
+        text = f"{head}[{len(flat):,} rows]"
         show.display({"text/html": html, "text/plain": text}, {"ctxlab": {"table": name}})
 
     def chart(self, name: str, figure: Figure | Axes, *, alt: str) -> None:

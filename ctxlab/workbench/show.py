@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,11 @@ _MOST_DECIMALS = 6
 
 
 def table_html(frame: pd.DataFrame, kinds: dict[str, str], limit: int, whole: str) -> str:
-    """The first `limit` rows, numbers on the right; a note says where the `whole` table is."""
+    """The first `limit` rows, numbers on the right; a note says where the `whole` table is.
+
+    A float column whose rows have units of their own
+    (a column `unit`) has the decimals of each value, not of all.
+    """
     head = frame.head(limit)
     numeric = [kinds[column].rstrip("?") in ("int", "float") for column in frame.columns]
     aligns = [_RIGHT if right else _LEFT for right in numeric]
@@ -29,12 +34,28 @@ def table_html(frame: pd.DataFrame, kinds: dict[str, str], limit: int, whole: st
         f'<th scope="col"{align}>{escape(column)}</th>'
         for column, align in zip(frame.columns, aligns, strict=True)
     )
-    columns = [told(head[column].tolist(), kinds[column]) for column in frame.columns]
+    mixed = "unit" in head and len(set(head["unit"])) > 1
+    columns = [
+        [told([value], kinds[column])[0] for value in head[column]]
+        if mixed and kinds[column].rstrip("?") == "float"
+        else told(head[column].tolist(), kinds[column])
+        for column in frame.columns
+    ]
     rows = "\n".join(f"<tr>{_cells(row, aligns)}</tr>" for row in zip(*columns, strict=True))
     return (
         f'<table class="ctxlab-table">\n<thead><tr>{names}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody></table>{_note(len(head), len(frame), whole)}"
     )
+
+
+def rows_html(name: str, rows: int, *, saved: bool) -> str:
+    """The line in place of a table of which no row is shown.
+
+    >>> rows_html("grid", 1234, saved=True)
+    '<p class="ctxlab-note">1,234 rows in grid.csv</p>'
+    """
+    told = f"in {name}.csv" if saved else f"of {name}, which a run saves"
+    return f'<p class="ctxlab-note">{rows:,} rows {escape(told)}</p>'
 
 
 def _cells(row: Sequence[str], aligns: Sequence[str]) -> str:
@@ -79,14 +100,19 @@ def _signed(text: str) -> str:
 
 
 def _form(sizes: Sequence[float]) -> str:
-    """Decimals that leave the smallest value two digits and the largest four."""
+    """Decimals for three digits of the smallest value, four of the largest, as far as given."""
     if not sizes or all(size.is_integer() for size in sizes):
         return ",.0f"
     if max(sizes) / min(sizes) > _FIXED_RANGE:
         return ",.4g"
     small, large = (math.floor(math.log10(size)) for size in (min(sizes), max(sizes)))
-    decimals = max(1 - small, 3 - large, 0)
+    decimals = min(max(2 - small, 3 - large, 0), max(map(_given, sizes)))
     return f",.{decimals}f" if decimals <= _MOST_DECIMALS else ",.3g"
+
+
+def _given(size: float) -> int:
+    """The decimals that a value has, to 12 digits: what is beyond is arithmetic's."""
+    return max(0, -int(Decimal(f"{size:.12g}").normalize().as_tuple().exponent))
 
 
 def display(html_or_svg: dict[str, str], metadata: dict[str, Any] | None = None) -> None:

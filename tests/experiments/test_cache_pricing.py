@@ -144,9 +144,9 @@ def test_what_an_appended_tool_keeps_hangs_on_the_switch():
         for setting in switched.settings([cache_sessions.SURVIVE])
     )
     table = switched.hangs_on(outcomes, [cache_sessions.SURVIVE]).set_index("conclusion")
-    reads = table.loc["Appending a tool behind 3 turns reads:", "verdict"]
+    reads = table.loc["Appending a tool behind 3 turns reads", "verdict"]
     assert reads == "depends on it: true → the tools alone; false → nothing"
-    assert table.loc["Changes that cost nothing:", "verdict"] == "holds under both"
+    assert table.loc["Changes that cost nothing", "verdict"] == "holds under both"
 
 
 def test_conclusions_are_computed(tables):

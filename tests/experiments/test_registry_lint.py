@@ -21,7 +21,7 @@ def test_a_row_for_each_rule_and_one_for_a_registry_without_findings(tmp_path):
     table = findings(tmp_path).set_index(["registry", "rule"])
     assert table.loc[("good", ""), "findings"] == 0
     row = table.loc[("bad", "argument-without-description")]
-    assert (row["tools"], row["tools_found"], row["share"]) == (2, 1, 50)
+    assert (row["tools"], row["tools_found"], row["share_percent"]) == (2, 1, 50)
     assert row["findings"] >= 1
     assert row["document"] == "tool-design"
     assert row["first"].startswith("do: ")

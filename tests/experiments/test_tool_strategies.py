@@ -12,6 +12,7 @@ from ctxlab.experiments.core_tail_session import Operations, split
 from ctxlab.experiments.strategy_requests import STRATEGIES, Conversation, Setup
 from ctxlab.experiments.tool_strategies import (
     COUNTS,
+    above_oracle,
     over_seeds,
     segments,
     spread,
@@ -113,6 +114,18 @@ def test_the_oracle_writes_what_is_new_and_reads_the_rest(by_turn):
     assert (none["written"] == TALK.turn_tokens).all()
 
 
+def test_the_cheapest_are_told_by_what_they_pay_above_the_oracle(by_turn):
+    total = totals(by_turn)
+    above = above_oracle(by_turn, total)
+    last = above[above["turn"] == 8].set_index("strategy")["above"]
+    usd = total.set_index("strategy")["usd"]
+    assert len(last) == 3
+    assert last.to_dict() == pytest.approx((usd[last.index] - usd["oracle"]).to_dict())
+    told = strategy_findings.headline(total, by_turn)
+    assert f"${usd.drop('oracle').min():.2f}" in told
+    assert "Over 8 turns" in told
+
+
 def test_a_model_without_messages_of_role_system_leaves_that_strategy_out():
     table = turns(replace(SETUP, talk=Conversation(model="claude-sonnet-4-6")).session(1), WHEN)
     assert "mid-conversation" not in set(table["strategy"])
@@ -122,13 +135,13 @@ def test_a_model_that_takes_no_forced_choice_forbids_calls():
     session = replace(SETUP, talk=Conversation(model="claude-sonnet-5-5")).session(1)
     laid = list(STRATEGIES["fixed, tool_choice"](session, sized.cache("claude-sonnet-5-5")))
     told = {layout.head.parameters.get("tool_choice") for _, layout in laid}
-    assert told == {None, '{"type": "none"}'}
+    assert told == {None, '{"type":"none"}'}
 
 
 def test_seeds_and_their_spread():
     seeds = over_seeds(SETUP, range(3), WHEN)
     table = spread(seeds).set_index("strategy")
-    assert table["cheapest"].sum() == pytest.approx(100)
+    assert table["cheapest_percent"].sum() == pytest.approx(100)
     assert (table["p5"] <= table["p95"]).all()
     assert "oracle" not in table.index
 
@@ -138,7 +151,7 @@ def test_the_map_names_a_winner_or_a_tie_in_every_cell():
     best = strategy_grid.winners(cells, strategy_grid.REAL).set_index(["changes", "turn_tokens"])
     assert (best.loc[0, "cheapest"] == strategy_grid.TIE).all()
     assert (best.loc[6, "core_and_tail"] > 1).all()
-    assert (best["ahead"] >= 0).all()
+    assert (best["ahead_percent"] >= 0).all()
 
 
 @pytest.mark.parametrize("changes", [0, 1, 2, 7, 20, 31, 40])
@@ -159,10 +172,13 @@ def test_conclusions_name_the_switch_they_hang_on():
     verdicts = switched.hangs_on(outcomes, strategy_findings.SWITCHES)
     table = verdicts.set_index(["conclusion", "switch"])["verdict"]
     survive = "tool_entries_survive_later_changes"
-    assert table["Cheapest of all:", survive] == "holds under both"
-    told = table["*core + tail* against *rebuild sorted*:", survive]
+    assert table["Cheapest of all", survive] == "holds under both"
+    told = table["core + tail against rebuild sorted", survive]
     assert told == "depends on it: true → cheaper; false → the same"
-    assert f"*depends on* `{survive}`" in switched.told(verdicts)
+    assert not verdicts["conclusion"].str.contains(r"\*|:$").any()
+    told = switched.told(verdicts)
+    assert f"*depends on* `{survive}`" in told
+    assert f"both values of `{survive}` and all three of `lookback_into_tools`" in told
 
 
 def test_advice_is_held_against_the_layouts_of_its_case():

@@ -153,16 +153,24 @@ def test_a_table_is_shown_capped_escaped_and_with_numbers_on_the_right():
     assert '<td class="num" style="text-align: right">1,000</td>' in html
     assert "2 of 3 rows; all of them are in t.csv" in html
     assert "ctxlab-note" not in show.table_html(frame, kinds, 3, "")
+    assert "3 rows of t, which a run saves" in show.rows_html("t", 3, saved=False)
+
+
+def test_rows_with_units_of_their_own_have_their_own_decimals():
+    frame = pd.DataFrame({"value": [1.25, 512.0, 90.0], "unit": ["× input", "tokens", "%"]})
+    html = show.table_html(frame, {"value": "float", "unit": "str"}, 3, "")
+    assert [text in html for text in (">1.25<", ">512<", ">90<")] == [True] * 3
 
 
 @pytest.mark.parametrize(
     ("values", "told"),
     [
         ([3.0, 12000.0], ["3", "12,000"]),
-        ([0.0003, 12.5], ["0.00030", "12.50000"]),
+        ([0.0003, 12.5], ["0.0003", "12.5000"]),
         ([1e-9, 1e9], ["1e-09", "1e+09"]),
         ([48.333333], ["48.33"]),
-        ([-0.5, float("inf"), float("nan")], ["−0.5000", "inf", "–"]),
+        ([1.25, 512.0], ["1.25", "512.00"]),
+        ([-0.5, float("inf"), float("nan")], ["−0.5", "inf", "–"]),
         ([], []),
     ],
 )

@@ -35,6 +35,8 @@ _MISSING = ("", "–", "NaN", "None", "nan")
 _OURS = "ctxlab-table"
 _WORDS, _LONG = 11, 48
 """Characters of a cell from which its column is kept wide."""
+_NAME = 28
+"""Characters up to which a single word is not broken at its hyphens."""
 _DEPTH = 60
 
 
@@ -135,7 +137,7 @@ class _Builder(HTMLParser):
         elif name == "th" and _WORD.fullmatch(text):  # a column's name may break behind its _
             self._parts[at + 1 :] = [text.replace("_", "_<wbr>")]
         elif name == "td" and len(text) > _WORDS:
-            self._add_class(at, "long" if len(text) > _LONG else "words")
+            self._add_class(at, _width(text))
         self._row.append((name, at, text.strip()))
         self._parts.append(f"</{name}>")
 
@@ -152,6 +154,13 @@ class _Builder(HTMLParser):
     def _add_class(self, at: int, name: str) -> None:
         if " class=" not in self._parts[at]:
             self._parts[at] = f'{self._parts[at][:3]} class="{name}"{self._parts[at][3:]}'
+
+
+def _width(text: str) -> str:
+    """A name such as a model's stays on one line; what has words breaks between them."""
+    if len(text) > _LONG:
+        return "long"
+    return "words" if " " in text.strip() or len(text) > _NAME else "name"
 
 
 def _attributes(tag: str, given: dict[str, str | None]) -> str:
