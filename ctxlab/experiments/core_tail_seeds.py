@@ -8,7 +8,7 @@ was given and once with a core of equal size drawn from all tools.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -59,11 +59,11 @@ def by_reading(seeds: pd.DataFrame) -> pd.DataFrame:
     return seeds.melt(["seed", "core", "strategy"], list(READINGS), "same_as", "kept")
 
 
-def distribution(seeds: pd.DataFrame, stated: int) -> pd.DataFrame:
+def distribution(seeds: pd.DataFrame, stated: int | None = None) -> pd.DataFrame:
     """How the kept turns spread over seeds: a row for each core, strategy and reading.
 
     Columns: strategy; core; same_as; median, as_stated (% of the seeds that keep exactly `stated`
-    turns, the document's figure), least, p5, mean, p95, most (turns).
+    turns, the document's figure; not there without it), least, p5, mean, p95, most (turns).
     """
     groups = by_reading(seeds).groupby(["strategy", "core", "same_as"])["kept"]
     table = groups.agg(
@@ -75,20 +75,38 @@ def distribution(seeds: pd.DataFrame, stated: int) -> pd.DataFrame:
         p95=lambda kept: kept.quantile(0.95),
         most="max",
     ).reset_index()
+    if stated is None:
+        del table["as_stated"]
     order = {name: place for place, name in enumerate((*STRATEGIES, *CORES, *READINGS))}
     keys = ["strategy", "core", "same_as"]
     return table.sort_values(keys, key=lambda names: names.map(order), ignore_index=True)
 
 
-def conclusion(table: pd.DataFrame, stated: int) -> str:
-    """What the table of `distribution` says of A's given core, in sentences (Markdown)."""
+def conclusion(table: pd.DataFrame, stated: int | None = None) -> str:
+    """What the table of `distribution` says of A's given core, in sentences (Markdown).
+
+    Without `stated` no document is spoken of: these are other tools or another session.
+    """
     rows = table[(table["core"] == "given") & (table["strategy"] == "A")]
     lines = [
-        f"- Held against the {row.same_as}, A keeps its core in {row.least} to {row.most} turns, "
-        f"half of the draws at most {row.median:g}. The document's {stated} comes out in "
-        f"**{row.as_stated:.1f} %** of the draws."
-        for row in rows.itertuples()
+        f"- Held against the {row['same_as']}, A keeps its core in {_turns(row)}."
+        for row in rows.to_dict("records")
     ]
+    return "\n".join(lines if stated is None else [*lines, *_held_against(rows, stated)])
+
+
+def _turns(row: dict[Hashable, Any]) -> str:
+    if row["least"] == row["most"]:
+        return f"{row['least']} turns in every draw"
+    return f"{row['least']} to {row['most']} turns, the median of the draws being {row['median']:g}"
+
+
+def _held_against(rows: pd.DataFrame, stated: int) -> list[str]:
+    shares = ", ".join(
+        f"**{row['as_stated']:.1f} %** held against the {row['same_as']}"
+        for row in rows.to_dict("records")
+    )
+    lines = [f"- The document's {stated} comes out in this share of the draws: {shares}."]
     never = rows[(rows["least"] > stated) | (rows["most"] < stated)]["same_as"]
     if len(never):
         lines.append(
@@ -96,7 +114,7 @@ def conclusion(table: pd.DataFrame, stated: int) -> str:
             "document must mean another reading. (A turn without an operation always equals the "
             "turn before it.)"
         )
-    return "\n".join(lines)
+    return lines
 
 
 def guard(tools: Sequence[Tool], core: int = 3) -> pd.DataFrame:

@@ -31,6 +31,8 @@ Array = tuple[int, ...]
 """A tool array as numbers of a Toolset's tools."""
 
 STRATEGIES = ("A", "B")
+CORE = 6
+"""Tools in the core of the session that is compared."""
 READINGS = ("pinned core", "first turn", "previous turn")
 """What the first tools of a turn's array must equal for the core to be kept."""
 
@@ -81,6 +83,34 @@ def split(tools: Sequence[Tool], core: int) -> Toolset:
         raise UsageError(told)
     by_name = sorted(tools[:core], key=lambda tool: str(tool["name"]))
     return Toolset(tuple(by_name), tuple(tools[core:]))
+
+
+def is_ours(tools: Sequence[Tool], ours: Sequence[Tool], core: int, operations: Operations) -> bool:
+    """Whether this is the session that is held against the document: our tools, its counts.
+
+    The seed is free, since the document's order of the operations is not published.
+    """
+    return list(tools) == list(ours) and core == CORE and operations == Operations()
+
+
+def arrangement(toolset: Toolset) -> str:
+    """Which tools are the core, and what the alphabet makes of it under A (Markdown)."""
+    core, pool = ([str(tool["name"]) for tool in part] for part in (toolset.core, toolset.pool))
+    behind = sum(name > core[-1] for name in pool)
+    head = (
+        f"**The core is the first {len(core)} of the file's {len(core) + len(pool)} tools** "
+        f"({', '.join(f'`{name}`' for name in core)}); the other {len(pool)} are the pool."
+    )
+    if behind == len(pool):
+        return (
+            f"{head} Every tool of the pool sorts behind the core by name, as in a file that is "
+            "sorted already: **A keeps everything that B keeps of the core**, whatever comes and "
+            "goes. Put other tools first to see the two differ."
+        )
+    return (
+        f"{head} By name {len(pool) - behind} of the pool sort before the core's last tool: under "
+        "A each of them breaks into the core when it comes."
+    )
 
 
 def sizes(toolset: Toolset) -> pd.DataFrame:

@@ -10,7 +10,9 @@ from ctxlab.experiments.core_tail_seeds import conclusion as drawn_conclusion
 from ctxlab.experiments.core_tail_session import (
     READINGS,
     Operations,
+    arrangement,
     conclusion,
+    is_ours,
     replay,
     session_turns,
     sizes,
@@ -192,3 +194,24 @@ def test_readings_stand_in_rows_of_their_own():
     long = by_reading(seeds)
     assert len(long) == len(seeds) * len(READINGS)
     assert long["kept"].sum() == seeds[list(READINGS)].to_numpy().sum()
+
+
+def test_without_a_stated_figure_no_document_is_spoken_of():
+    sorted_tools = split(named(*"abcdefghijkl"), 4)
+    table = distribution(over_seeds(sorted_tools, SMALL, range(5)))
+    told = drawn_conclusion(table)
+    assert "as_stated" not in table
+    assert "document" not in told
+    assert "in 4 turns in every draw" in told
+
+
+def test_what_the_alphabet_makes_of_the_core_is_told():
+    assert "A keeps everything that B keeps" in arrangement(split(named(*"abcdef"), 3))
+    assert "2 of the pool sort before" in arrangement(split(named(*"cdabe"), 2))
+
+
+def test_only_our_own_session_is_held_against_the_document():
+    assert is_ours(AGENT, AGENT, 6, Operations())
+    assert not is_ours(AGENT[::-1], AGENT, 6, Operations())
+    assert not is_ours(AGENT, AGENT, 5, Operations())
+    assert not is_ours(AGENT, AGENT, 6, SMALL)

@@ -18,6 +18,7 @@ from ctxlab.workbench.charts.tidy import grid, need
 
 Floats = NDArray[np.float64]
 Table = dict[str, Floats]
+_SHARE = {True: 0.09, False: 0.13}  # of the axis, for numbers at the ends of standing, lying bars
 _LABELLED = 40  # bars that can carry their own number and stay readable
 
 
@@ -73,7 +74,10 @@ def bars(
         draw = _stacked if stacked else _grouped
         draw(page.axes, table, unit, vertical=vertical)
         _names(page.axes, names, vertical=vertical)
-        _room(page.axes, vertical=vertical, log=log)
+        if log:
+            _log_room(page.axes, table, references or {}, vertical=vertical)
+        else:
+            _room(page.axes, vertical=vertical)
         for name, value in (references or {}).items():
             reference(page.axes, axis, name, value, unit)
         if len(table) > 1:
@@ -129,7 +133,7 @@ def waterfall(
             page.axes.barh(len(steps), value, height=0.62, color=theme.colour(5))
             _tell(page.axes, max(value, 0), len(steps), format_value(value, unit), weight="bold")
         _names(page.axes, names, vertical=False)
-        _room(page.axes, vertical=False, log=False)
+        _room(page.axes, vertical=False)
         kinds = (("adds", 0), ("takes away", 1))
         page.legend = [(name, Patch(color=theme.colour(at))) for name, at in kinds]
         return page.finish()
@@ -260,16 +264,28 @@ def _names(axes: Axes, names: Sequence[object], *, vertical: bool) -> None:
     axes.spines["left" if not vertical else "bottom"].set_visible(True)
 
 
-def _room(axes: Axes, *, vertical: bool, log: bool) -> None:
+def _room(axes: Axes, *, vertical: bool) -> None:
     """Leave room for the numbers at the bars' ends; zero stays at the edge where it is one."""
     low, high = axes.get_ylim() if vertical else axes.get_xlim()
-    share = 0.09 if vertical else 0.13
-    if log:
-        high *= (high / low) ** share
-    else:
-        high += (high - low) * share if high > 0 else 0
-        low -= (high - low) * share if low < 0 else 0
+    ends = axes.dataLim.intervaly if vertical else axes.dataLim.intervalx
+    share = _SHARE[vertical]
+    if not ends.any():  # bars of no length alone: matplotlib would put zero into the middle
+        low, high = 0.0, 1.0
+    high += (high - low) * share if high > 0 else 0
+    low -= (high - low) * share if low < 0 else 0
     (axes.set_ylim if vertical else axes.set_xlim)(low, high if high > low else low + 1)
+
+
+def _log_room(axes: Axes, table: Table, references: Mapping[str, float], *, vertical: bool) -> None:
+    """The same on a logarithmic axis: it begins at a power of ten well below the shortest bar."""
+    values = np.concatenate([*table.values(), []])
+    ends = values[np.isfinite(values) & (values > 0)]
+    if not len(ends):
+        return
+    marks = [value for value in references.values() if value > 0]
+    low = min(10.0 ** np.floor(np.log10(ends.min() / 2)), *(0.8 * mark for mark in marks), np.inf)
+    high = max(ends.max(), *marks, 0.0)
+    (axes.set_ylim if vertical else axes.set_xlim)(low, high * (high / low) ** _SHARE[vertical])
 
 
 def _value_label(y: str | Sequence[str]) -> str:

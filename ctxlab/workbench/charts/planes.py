@@ -17,6 +17,7 @@ from ctxlab.workbench.charts.numbers import format_value
 from ctxlab.workbench.charts.tidy import in_order, need
 
 Floats = NDArray[np.float64]
+_NEAR = (0.02, 0.04)  # of the plot's width and height: closer labels cannot be read apart
 
 
 def scatter(
@@ -228,11 +229,26 @@ def _grid_axis(axes: Axes, which: str, names: list[object], label: str, unit: st
         spine.set_visible(False)
 
 
+def _heaps(spots: Floats, names: list[str]) -> dict[int, list[str]]:
+    """Point → the names of those whose labels would stand on its own, its own first."""
+    heaps: dict[int, list[str]] = {}
+    for at, (spot, name) in enumerate(zip(spots, names, strict=True)):
+        near = (old for old in heaps if (np.abs(spots[old] - spot) < _NEAR).all())
+        heap = heaps.setdefault(next(near, at), [])
+        if name not in heap:
+            heap.append(name)
+    return heaps
+
+
 def _names(axes: Axes, points: Floats, names: list[str]) -> None:
-    """Put each name right of its point, or left where it would leave the plot."""
+    """Put each name right of its point, or left where it would leave the plot.
+
+    Points that lie on one another share a label, each name said once.
+    """
     axes.autoscale_view()
     spots = axes.transLimits.transform(axes.transScale.transform(points))
-    for point, spot, name in zip(points, spots, names, strict=True):
+    for at, together in _heaps(spots, names).items():
+        point, spot, name = points[at], spots[at], theme.short(", ".join(together), 40)
         left = spot[0] > 1 - 0.016 * len(name)
         axes.annotate(
             name,

@@ -84,7 +84,7 @@ def lines(
             page.legend.append((name, Line2D([], [], **style)))
         page.legend = page.legend if len(parts) > 1 else []
         if not log and axes.dataLim.y0 >= 0:
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(bottom=0, top=1 if axes.dataLim.y1 == 0 else None)
         for name, value in (references or {}).items():
             reference(axes, "y", name, value, unit)
         for name, value in (marks or {}).items():
