@@ -11,10 +11,9 @@ shares, not totals. A tag block writes the absolute path: `root` fixes how long 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -24,15 +23,9 @@ from ctxlab.tools import STYLES, SearchResult, largest_remainder, pick, render
 
 ROOT = "/home/me/proj"
 """The folder that a tag block's absolute paths begin with."""
-FIRST, LAST = "tag", "grep"
-_FINDINGS = """\
-- **Tag to grep, as a whole**: {tag[mean]:,.0f} → {grep[mean]:,.0f} tokens a call ({all});
-  without the quota {before[mean]:,.0f} ({rest}).
-- **Its parts**, of the tag format's tokens: {parts}.
-- **The quota** takes {grep[step]:+,} tokens ({quota} of the format before it) and shows rows from
-  {grep[files_percent]:.0f} % of a query's files instead of {before[files_percent]:.0f} %. {without}
-- **At the 95th percentile** a call takes {tag[p95]:,.0f} tokens in tag, {before[p95]:,.0f} without
-  the quota, {grep[p95]:,.0f} with it; at a cap of {most} they are {tail}."""
+FIRST, BEFORE_LAST, LAST = "tag", "windowed", "grep"
+QUOTA = ([500, 300, 150, 50, 10], 200)
+"""Matches of five files and the rows they share: the example that is compared."""
 
 
 def steps(
@@ -168,51 +161,3 @@ def quota(counts: Sequence[int], cap: int) -> pd.DataFrame:
     return pd.DataFrame(
         {"file": list(named), "matches": list(named.values()), "rows": list(rows.values())}
     )
-
-
-def findings(table: pd.DataFrame, caps: pd.DataFrame, cap: int) -> str:
-    """What the tables say, as Markdown: the switch, its largest parts, and what the quota buys.
-
-    `table` is `by_style` at `cap`, `caps` is `by_cap` with more of them.
-    """
-    styles: dict[str, dict[Hashable, Any]] = {row["style"]: row for row in table.to_dict("records")}
-    tag, before, grep = styles[FIRST], styles["windowed"], styles[LAST]
-    changes = sorted(list(styles.values())[1:-1], key=lambda row: float(row["step"]))
-    parts = ", ".join(f"{row['change']} {_percent(row['step'] / tag['total'])}" for row in changes)
-    return _FINDINGS.format(
-        tag=tag,
-        before=before,
-        grep=grep,
-        parts=parts,
-        all=_percent(grep["total"] / tag["total"] - 1),
-        rest=_percent(before["total"] / tag["total"] - 1),
-        quota=_percent(grep["step"] / before["total"]),
-        without=_without_quota(caps, grep, cap),
-        most=caps["cap"].max(),
-        tail=_tail(caps),
-    )
-
-
-def _tail(caps: pd.DataFrame) -> str:
-    """P95 at the largest cap, where long results are long."""
-    largest = caps[caps["cap"] == caps["cap"].max()].set_index("style")["p95"]
-    tag, before, grep = (float(largest[style]) for style in (FIRST, "windowed", LAST))
-    less, left = (_percent(value / tag - 1) for value in (before, grep))
-    return f"{tag:,.0f}, {before:,.0f} ({less}) and {grep:,.0f} ({left})"
-
-
-def _without_quota(caps: pd.DataFrame, grep: dict[Hashable, Any], cap: int) -> str:
-    """How much the same coverage takes when the first come are served."""
-    enough = caps["files_percent"] >= grep["files_percent"]
-    first_come = caps[(caps["style"] == "windowed") & enough].to_dict("records")
-    if not first_come:
-        return f"Without it no cap up to {caps['cap'].max()} covers as many."
-    row = first_come[0]
-    return (
-        f"Without it the cap would have to be {row['cap']} instead of {cap} to cover as many, at "
-        f"{row['total'] / grep['total']:.1f} × the tokens."
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:+.1f} %"

@@ -10,7 +10,7 @@ others name, and of the corpus itself where it has no such folders.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,30 @@ def load_queries(path: str | Path) -> list[Query]:
     if not isinstance(entries, list) or not entries:
         raise InputError("expected a list of queries", path=path)
     return [_query(entry, path, f"[{place}]") for place, entry in enumerate(entries)]
+
+
+FORMAT = (
+    "a YAML or JSON list with an entry for each search, `pattern` (a regular expression) and, "
+    f"where wanted, `shape` (one of {', '.join(SHAPES)}), `include` (a glob), `literal` or "
+    "`case_sensitive` (true or false), `tree` (a folder of the corpus)"
+)
+"""What a file of queries holds, for people."""
+
+
+def told(queries: Sequence[Query], asked: Sequence[Asked]) -> str:
+    """How many searches were made where, and how many of the file's queries fit (Markdown)."""
+    trees = list(dict.fromkeys(one.tree for one in asked))
+    where = f"{len(trees)} source trees" if len(trees) > 1 else "one source tree"
+    found = sum(one.result.total > 0 for one in asked)
+    searches = f"{len(asked)} search{'es' * (len(asked) != 1)}"
+    head = f"**{searches} over {where}**, {found} of which found something."
+    fit, of = len({one.query for one in asked}), len(set(queries))
+    if fit == of:
+        return f"{head} All {of} queries of the file were asked."
+    return (
+        f"{head} **Only {fit} of the file's {of} queries were asked**: the other {of - fit} name "
+        f"trees that are not here. Ask your own with `-p queries=FILE`: {FORMAT}."
+    )
 
 
 def ask(queries: Iterable[Query], corpus: str | Path, max_results: int) -> list[Asked]:

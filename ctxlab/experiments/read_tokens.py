@@ -36,7 +36,7 @@ def reaching(asked: Iterable[Asked], lines: int = 80) -> pd.DataFrame:
 
     Columns: query, file (the first that matches), line, file_lines; whole (reading the file page
     by page up to the definition); search, ranged (the grep answer, and `lines` lines from AROUND
-    above the definition); searched (both together); ratio (whole / searched).
+    above the definition); searched (both together); whole_files_over_search (whole / searched).
     """
     rows = []
     for one in asked:
@@ -52,7 +52,7 @@ def reaching(asked: Iterable[Asked], lines: int = 80) -> pd.DataFrame:
             rows.append(row | {"whole": whole, "search": sizes[0], "ranged": sizes[1]})
     frame = pd.DataFrame(rows, columns=_REACHED).astype(dict.fromkeys(_REACHED[2:], int))
     frame["searched"] = frame["search"] + frame["ranged"]
-    frame["ratio"] = frame["whole"] / frame["searched"]
+    frame["whole_files_over_search"] = frame["whole"] / frame["searched"]
     return frame
 
 
@@ -176,16 +176,26 @@ def findings(reached: pd.DataFrame, presented: pd.DataFrame) -> str:
     """What the tables of `reaching` and `presentations` say, as Markdown."""
     if reached.empty:
         return "- No query found a definition: nothing to read."
-    ratio = reached["ratio"]
-    first = (
-        f"- **Reaching a definition** by reading its file takes {ratio.median():.1f} × the tokens "
-        f"of a search and a range (median of {len(ratio)}); the search is dearer in "
-        f"{(ratio < 1).sum()} of them."
-    )
-    lines = [first]
+    lines = [_reached(reached["whole_files_over_search"])]
+    if presented.empty:
+        lines.append("- No file is longer than a partial read: nothing to present.")
     for row in presented.to_dict("records"):
         known = [name for name, column in _TELLS.items() if row[column] == _ALWAYS]
         told = ", ".join(known) or "nothing"
-        added = f"adds {row['added_percent']:.1f} % and tells {told}"
-        lines.append(f"- **{row['presentation'].capitalize()}** {added}.")
+        added = f"adds {row['added_percent']:.1f} %" if row["added"] else "adds no token"
+        lines.append(f"- **{str(row['presentation']).capitalize()}** {added} and tells {told}.")
     return "\n".join(lines)
+
+
+def _reached(ratio: pd.Series[float]) -> str:
+    count, dearer = len(ratio), int((ratio < 1).sum())
+    told = (
+        f"- **Reaching a definition** by reading its file takes {ratio.median():.1f} × the tokens "
+        "of a search and a range"
+    )
+    if count == 1:
+        return f"{told}: one definition was found, so this is one case."
+    if not dearer:
+        return f"{told} (median of {count}); the search is never dearer."
+    which = f"{dearer} of them" if dearer < count else "all of them"
+    return f"{told} (median of {count}); the search is dearer in {which}."

@@ -7,6 +7,7 @@ import pytest
 
 from ctxlab import tokens
 from ctxlab.experiments import grep_tokens
+from ctxlab.experiments.grep_findings import findings
 from ctxlab.experiments.queries import Asked, Query, ask
 from ctxlab.tools import STYLES, render
 
@@ -97,13 +98,25 @@ def test_a_larger_cap_shows_more(asked: list[Asked]):
 def test_findings_are_computed(asked: list[Asked]):
     steps, caps = grep_tokens.steps(asked, 4), grep_tokens.by_cap(asked, [4, 7, 200])
     table = grep_tokens.by_style(steps)
-    text = grep_tokens.findings(table, caps, 4)
+    text = findings(table, caps, 4)
     totals = table.set_index("style")["total"]
-    assert f"({100 * (totals['grep'] / totals['tag'] - 1):+.1f} %)" in text
-    assert "from\n  100 % of a query's files instead of 67 %" in text
+    assert f"(−{100 * (1 - totals['grep'] / totals['tag']):.1f} %)" in text
+    assert "from 100 % of a query's files instead of 66.7 %" in text
     assert "the cap would have to be 200 instead of 4" in text
-    few = grep_tokens.findings(table, caps[caps["cap"] < 7], 4)
+    few = findings(table, caps[caps["cap"] < 7], 4)
     assert "no cap up to 4 covers as many" in few
+
+
+def test_findings_make_nothing_of_what_did_not_happen(asked: list[Asked]):
+    caps = grep_tokens.by_cap(asked, [200, 500])
+    text = findings(grep_tokens.by_style(grep_tokens.steps(asked, 200)), caps, 200)
+    assert "**The quota** changes nothing here" in text
+    assert "instead of" not in text
+    assert "+0" not in text
+    assert "with or without the quota" in text
+    nothing = asked[2:]
+    table = grep_tokens.by_style(grep_tokens.steps(nothing, 4))
+    assert findings(table, grep_tokens.by_cap(nothing, [4]), 4).startswith("- No search found")
 
 
 def test_the_quota_table():

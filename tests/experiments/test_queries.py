@@ -9,7 +9,7 @@ import pytest
 from ctxlab import project
 from ctxlab.errors import InputError
 from ctxlab.experiments import queries
-from ctxlab.experiments.queries import SHAPES, Query, ask, load_queries
+from ctxlab.experiments.queries import SHAPES, Query, ask, load_queries, told
 
 OURS = "data/queries/agents.yaml"
 
@@ -96,3 +96,12 @@ def test_what_cannot_be_asked_is_told(corpus: Path):
         ask([Query("x", tree="three")], corpus, 20)
     with pytest.raises(InputError, match=r"the query '\(': pattern: unclosed group"):
         ask([Query("(")], corpus, 20)
+
+
+def test_how_many_of_the_queries_fit_is_told(corpus: Path):
+    given = [Query("TODO", tree="one"), Query("absent"), Query("x", tree="three")]
+    text = told(given, ask(given, corpus, 20))
+    assert "**2 searches over one source tree**, 1 of which found something." in text
+    assert "Only 2 of the file's 3 queries" in text
+    assert "-p queries=FILE" in text
+    assert "All 2 queries of the file" in told(given[:2], ask(given[:2], corpus, 20))

@@ -39,8 +39,10 @@ def test_reaching_pages_up_to_the_definition_and_no_further(asked: list[Asked], 
     ranged = tools.call("read_file", {"path": "large.py", "offset": 4495, "limit": 20})
     assert far["searched"] == tokens.count(render(asked[0].result)) + tokens.count(ranged)
     assert (far["line"], far["file_lines"]) == (4500, 6000)
-    assert far["ratio"] == pytest.approx(far["whole"] / far["searched"])
-    assert table.loc["def near", "ratio"] < 1  # the search comes on top of a small file
+    assert far["whole_files_over_search"] == pytest.approx(far["whole"] / far["searched"])
+    assert (
+        table.loc["def near", "whole_files_over_search"] < 1
+    )  # the search comes on top of a small file
 
 
 def test_what_a_presentation_tells_is_read_from_what_it_adds(asked: list[Asked]):
@@ -65,7 +67,15 @@ def test_a_corpus_without_definitions_gives_empty_tables(asked: list[Asked]):
 def test_findings_are_computed(asked: list[Asked]):
     reached, presented = read_tokens.reaching(asked), read_tokens.presentations(asked)
     text = read_tokens.findings(reached, presented)
-    assert f"{reached['ratio'].median():.1f} × the tokens" in text
+    assert f"{reached['whole_files_over_search'].median():.1f} × the tokens" in text
     assert "(median of 2); the search is dearer in 1 of them" in text
-    assert "- **Nothing** adds 0.0 % and tells nothing." in text
+    assert "- **Nothing** adds no token and tells nothing." in text
     assert "tells the range, the total, where to go on." in text
+
+
+def test_one_definition_is_told_as_one_case(asked: list[Asked]):
+    reached = read_tokens.reaching(asked[:1])
+    text = read_tokens.findings(reached, read_tokens.presentations(asked[:1], lines=9000))
+    assert "one definition was found" in text
+    assert "dearer" not in text
+    assert "nothing to present" in text

@@ -72,7 +72,7 @@ def histogram(
             page.legend.append((name, Patch(**theme.fill(at))))
         page.legend = page.legend if len(groups) > 1 else []
         _value_x(page, label or theme.readable(x), unit, marks, log=False)
-        page.axes.xaxis.set_major_locator(MaxNLocator(10, integer=whole))
+        page.axes.xaxis.set_major_locator(MaxNLocator(10, integer=whole, min_n_ticks=1))
         return page.finish()
 
 
