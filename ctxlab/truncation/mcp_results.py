@@ -27,9 +27,19 @@ def as_dict(result: object) -> dict[str, Any]:
     """
     dump = getattr(result, "model_dump", None)
     found = dump(mode="json", by_alias=True, exclude_none=True) if dump else result
-    if isinstance(found, Mapping) and isinstance(found.get("content", []), Sequence):
-        return dict(found)
-    raise UsageError(f"an MCP tool result has a list `content`; this is {type(result).__name__}")
+    blocks = found.get("content", []) if isinstance(found, Mapping) else None
+    if not isinstance(found, Mapping) or not isinstance(blocks, list | tuple):
+        told = type(result).__name__
+        raise UsageError(f"an MCP tool result has a list `content`; this is {told}")
+    return {**found, "content": [_block(block) for block in blocks]}
+
+
+def _block(block: object) -> Block:
+    dump = getattr(block, "model_dump", None)
+    found = dump(mode="json", by_alias=True, exclude_none=True) if dump else block
+    if not isinstance(found, Mapping):
+        raise UsageError(f"a block of an MCP tool result is an object, not {type(block).__name__}")
+    return found
 
 
 def like(result: Any, fields: Mapping[str, Any]) -> Any:

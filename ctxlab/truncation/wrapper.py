@@ -171,8 +171,11 @@ class _Job:
         value = json.loads(cut.text) if cut.text else {}
         if is_told:
             return value, ""
-        note = self._notice(cut, self._kept(structured, "json"), " on structuredContent")
-        return value, note
+        of = " on structuredContent"
+        taken = size(self._notice(cut, _ANY_ID, of), self.cutting.unit)
+        if taken >= self.cutting.limit:
+            raise _too_small(self.cutting, taken)
+        return value, self._notice(cut, self._kept(structured, "json"), of)
 
     def less(self, note: str) -> _Job:
         """The same with the room that a note leaves."""

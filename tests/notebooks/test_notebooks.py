@@ -23,6 +23,7 @@ NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 # Where the defaults take long: fewer draws of the same.
 SMALL = {
     "core_tail_session": {"seeds": 30},
+    "result_truncation": {"limits": [500, 4000], "positions": [10, 90], "turns": 5},
     "tool_search": {"seeds": 1, "sizes": [50, 232]},
     "tool_strategies": {"seeds": 2, "grid_changes": [0, 31], "grid_tokens": [200, 1000]},
 }

@@ -296,8 +296,19 @@ def test_models_of_the_sdk_come_back_as_such(store):
     assert isinstance(bounded, mcp.types.CallToolResult)
     assert all(len(block.text) <= 4000 for block in bounded.content)
     assert len(json.dumps(bounded.structured_content)) <= 4000
+    mixed = {"content": [mcp.types.TextContent(type="text", text=log(900))]}
+    [block] = TruncatingWrapper(store).wrap_result("read", mixed)["content"]
+    assert len(block["text"]) <= 4000
     small = mcp.types.CallToolResult(content=[])
     assert TruncatingWrapper(store).wrap_result("read", small) is small
+
+
+def test_a_structure_whose_notice_does_not_fit_is_refused_and_not_kept():
+    storage = MemoryStorage()
+    result = {"content": [], "structuredContent": {"rows": records(90)}}
+    with pytest.raises(UsageError, match="does not hold the truncation notice"):
+        TruncatingWrapper(ResourceStore(storage), 300).wrap_result("api", result)
+    assert not storage._kept
 
 
 @given(
@@ -317,7 +328,7 @@ def test_no_result_is_larger_than_the_limit(parts, value):
 
 @pytest.mark.parametrize(
     "wrong",
-    ["text", 5, None, {"content": 5}, {"content": [], "structuredContent": {1: {2}}}],
+    ["text", 5, None, {"content": 5}, {"content": [5]}, {"structuredContent": {1: {2}}}],
 )
 def test_what_is_no_result_is_refused(store, wrong):
     with pytest.raises(UsageError, match=r"MCP tool result|JSON values"):

@@ -93,12 +93,10 @@ class JsonIndex:
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space and byte order mark around it, and without a copy of it."""
-    begin, stop = _HEAD.match(text, start, end), end
+    """The span without white space and byte order mark around it."""
+    begin = _HEAD.match(text, start, end)
     start = begin.end() if begin else start
-    while stop > start and text[stop - 1].isspace():
-        stop -= 1
-    return start, stop
+    return start, start + len(text[start:end].rstrip())
 
 
 def _scanned(text: str, start: int, end: int) -> tuple[Places, npt.NDArray[np.uint8], bool]:

@@ -29,7 +29,7 @@ _MARK = re.compile(
     re.MULTILINE,
 )
 _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
-_TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:-]*)*\r?\n")
+_TABLE_HEAD = re.compile(r"[^\n|]*+\|[^\n]*+\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:-]*)*\r?\n")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 _DEEPER = 7  # than any heading
 

@@ -27,9 +27,10 @@ DELIMITERS = ",;\t|"
 
 def ndjson_rows(text: str, start: int, end: int, room: Room) -> Pieces | None:
     """Rows of NDJSON, with the blank lines before them; a row is cut inside as JSON."""
-    stops = [end]
-    stops[:0] = [m.end() for m in re.compile(r"\S[^\n]*\n").finditer(text, start, end)]
-    return pieces("rows", stops, (start, end), finer(json_row)) or json_row(text, start, end, room)
+    found = pieces(
+        "rows", _filled(text, start, line_ends(text, start, end)), (start, end), finer(json_row)
+    )
+    return found or json_row(text, start, end, room)
 
 
 def json_row(text: str, start: int, end: int, room: Room) -> Pieces | None:
@@ -42,10 +43,17 @@ def json_row(text: str, start: int, end: int, room: Room) -> Pieces | None:
 
 def csv_rows(text: str, start: int, end: int, room: Room) -> Pieces | None:
     """Rows of CSV in the frame of the header, the first row; quoted fields may hold line ends."""
-    ends = _row_ends(text, start, end)
-    opened = next((stop for stop in ends if not text[start:stop].isspace()), end)
+    ends = _filled(text, start, _row_ends(text, start, end))
+    opened = ends[0] if ends else end
     found = pieces("rows", ends, (opened, end), finer(csv_fields), frame=(start, end))
     return found or csv_fields(text, start, end, room)
+
+
+def _filled(text: str, start: int, ends: list[int]) -> list[int]:
+    """The ends of lines that are not blank; blank lines at the very end go with the last."""
+    stops = zip([start, *ends], ends, strict=False)
+    filled = [end for at, end in stops if not text[at:end].isspace()]
+    return [*filled[:-1], ends[-1]]
 
 
 def csv_fields(text: str, start: int, end: int, room: Room) -> Pieces | None:
