@@ -53,7 +53,7 @@ def inventory(outputs: Sequence[Output]) -> pd.DataFrame:
                 "output": output.name,
                 "kind": kind,
                 "characters": len(output.text),
-                "tokens": tokens.count(output.text),
+                "tokens": output.tokens,
                 "units": len(spans),
                 "unit": unit,
             }
@@ -75,9 +75,9 @@ def cuts(
     rows = []
     for output in progress(outputs):
         whole = _Whole(output.text)
-        encoded = tokens.encode(output.text)
+        encoded = tokens.encode(output.text) if output.tokens > min(limits) else []
         for limit in limits:
-            if len(encoded) > limit:
+            if output.tokens > limit:
                 row = {"output": output.name, "kind": whole.kind, "limit": limit}
                 rows.append(row | whole.naive(encoded[:limit]))
                 rows.append(row | whole.at_boundaries(limit))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from ctxlab.errors import InputError
 from ctxlab.experiments.made_history import git_log
 from ctxlab.experiments.made_log import service_log
 from ctxlab.prefix import read_tools
+from ctxlab.tokens import count
 from ctxlab.tools import render, search
 from ctxlab.tools.encoding import sniff
 from ctxlab.tools.ripgrep import executable
@@ -38,6 +40,11 @@ class Output:
 
     name: str
     text: str
+
+    @cached_property
+    def tokens(self) -> int:
+        """`o200k estimate`, counted once."""
+        return count(self.text)
 
 
 def read_outputs(folder: str | Path) -> list[Output]:

@@ -96,11 +96,14 @@ def with_own_limits(outputs: Sequence[Output]) -> pd.DataFrame:
     Columns: policy; cut (outputs that are larger than the threshold); tokens (all that is
     returned), largest (one result at most), share (% of all tokens); `o200k estimate`.
     """
-    whole = sum(tokens.count(output.text) for output in outputs)
+    whole = sum(output.tokens for output in outputs)
     rows = []
     for policy in POLICIES:
         answers = [_Answer(policy, output.text, *policy.own) for output in outputs]
-        sizes = [tokens.count(answer.text) for answer in answers]
+        sizes = [
+            output.tokens if answer.text is output.text else tokens.count(answer.text)
+            for answer, output in zip(answers, outputs, strict=True)
+        ]
         rows.append(
             {
                 "policy": policy.name,
@@ -129,7 +132,7 @@ def needles(
     """
     rows = []
     for output in progress(outputs):
-        if tokens.count(output.text) <= price:
+        if output.tokens <= price:
             continue
         kind = recognise(output.text)
         for position in positions:
