@@ -36,6 +36,7 @@ _PROGRAM = re.compile(
     r"|\S+:\d+(?::\d+)?: (?:fatal )?(?:error|warning|note)\b)",
     re.MULTILINE,
 )
+_FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _LINK = re.compile(r"\]\(|\]\[|\*\*\S")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+\.) \S", re.MULTILINE)
 
@@ -50,7 +51,7 @@ def of_text(text: str) -> str:
         "csv": _is_csv,
         "log": _is_log,
         "search": _is_search,
-        "code": languages.is_code,
+        "code": _is_code,
         "markdown": _is_markdown,
     }
     return next((kind for kind, holds in tests.items() if holds(sample)), "plain")
@@ -113,6 +114,10 @@ def _is_search(sample: str) -> bool:
     headed = _count(matches.HEADED, sample)
     listed = max(_count(matches.FLAT, sample), headed and headed + _count(matches.NUMBERED, sample))
     return matches.TAGGED.search(sample) is not None or (listed >= _FEW and 2 * listed >= flush)
+
+
+def _is_code(sample: str) -> bool:
+    return not _FENCE.search(sample) and languages.is_code(sample)
 
 
 def _is_markdown(sample: str) -> bool:

@@ -15,13 +15,13 @@ Which language it is, `languages` guesses from the words of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ctxlab.truncation.boundaries.indented import indented
-from ctxlab.truncation.boundaries.languages import guess, parse
+from ctxlab.truncation.boundaries.languages import guess, is_known, parse
 from ctxlab.truncation.boundaries.text import finer, lines, pieces
 from ctxlab.truncation.pieces import Divider, Pieces, Room, Span
 
@@ -43,7 +43,8 @@ def divider(text: str) -> Divider:
     language = guess(text)
     if language is None or len(text) > _LONGEST_PARSED:
         return indented
-    return Code(text, language)
+    root, place = parse(text, language)
+    return Code(text, root, place) if is_known(root) else indented
 
 
 @dataclass
@@ -60,8 +61,8 @@ class _Group:
 class Code:
     """The divider of one text in a language that is parsed."""
 
-    def __init__(self, text: str, language: str) -> None:
-        root, self._place = parse(text, language)
+    def __init__(self, text: str, root: Node, place: Callable[[int], int]) -> None:
+        self._place = place
         self._nodes: dict[Span, Node] = {(0, len(text)): root}
 
     def __call__(self, text: str, start: int, end: int, room: Room) -> Pieces | None:

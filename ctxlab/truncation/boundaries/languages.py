@@ -48,23 +48,31 @@ _MOST_LEFT_OVER = 0.1
 
 def guess(text: str) -> str | None:
     """The language whose words begin most lines; None where none do."""
-    sample = text[:_SAMPLE]
-    found = {name: sum(1 for _ in line.finditer(sample)) for name, line in _LINES.items()}
-    found["typescript"] += found["javascript"] if found["typescript"] else 0
-    best = max(found, key=lambda name: found[name])
-    return best if found[best] else None
+    language, told = _told(text)
+    return language if told else None
 
 
 def is_code(text: str) -> bool:
     """Whether a text that was not said to be code is: words at line starts, and a tree of them."""
-    language = guess(text)
-    if language is None:
-        return False
-    told = sum(1 for _ in _LINES[language].finditer(text[:_SAMPLE]))
-    if told < min(_FEWEST, text.count("\n", 0, _SAMPLE)):  # minified, all of it is one line
+    language, told = _told(text)
+    if told < max(min(_FEWEST, text.count("\n", 0, _SAMPLE)), 1):  # minified, it is one line
         return False
     root, _ = parse(whole_lines(text, _PARSED_SAMPLE), language)
+    return is_known(root)
+
+
+def is_known(root: Node) -> bool:
+    """Whether the grammar found a place for nearly everything."""
     return _left_over(root) <= _MOST_LEFT_OVER * root.end_byte
+
+
+def _told(text: str) -> tuple[str, int]:
+    """The most likely language, and how many lines speak for it."""
+    sample = text[:_SAMPLE]
+    found = {name: sum(1 for _ in line.finditer(sample)) for name, line in _LINES.items()}
+    found["typescript"] += found["javascript"] if found["typescript"] else 0
+    best = max(found, key=lambda name: found[name])
+    return best, found[best]
 
 
 def whole_lines(text: str, most: int) -> str:

@@ -29,6 +29,7 @@ _MARK = re.compile(
     re.MULTILINE,
 )
 _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 _TABLE_HEAD = re.compile(r"[^\n|]*+\|[^\n]*+\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:-]*)*\r?\n")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)
 _DEEPER = 7  # than any heading
@@ -96,7 +97,8 @@ class Markdown:
             return pieces("items", items, (start, end), finer(lines)) or finer(lines)(
                 text, start, end, room
             )
-        if head := _TABLE_HEAD.match(text, start, end):
+        blank = _BLANK_LINES.match(text, start, end)
+        if head := _TABLE_HEAD.match(text, blank.end() if blank else start, end):
             inner = (head.end(), end)
             return pieces("rows", line_ends(text, *inner), inner, words, frame=(start, end))
         return finer(lines)(text, start, end, room)
