@@ -23,10 +23,10 @@ from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 
 from ctxlab import project
+from ctxlab.masking import masked
 from ctxlab.workbench import engines
 from ctxlab.workbench.kernel import Session
 from ctxlab.workbench.manifest import Failure
-from ctxlab.workbench.masking import masked
 from ctxlab.workbench.parameters import OUTPUT_DIR
 from ctxlab.workbench.prepare import Prepared, output_dir
 from ctxlab.workbench.results import NEEDS_VARIABLE

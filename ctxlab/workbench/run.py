@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ctxlab import project
 from ctxlab.errors import RunFailed, UsageError
+from ctxlab.masking import masked, masked_json
 from ctxlab.workbench import engines, manifest, rundir
 from ctxlab.workbench.environment import environment, git, machine
 from ctxlab.workbench.manifest import Failure, Manifest
-from ctxlab.workbench.masking import masked, masked_json
 from ctxlab.workbench.notebook import Notebook
 from ctxlab.workbench.outcome import REPORT, Outcome, skipped
 from ctxlab.workbench.prepare import Prepared, done_before, needed_run, prepare

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ctxlab.workbench.masking import masked
+from ctxlab.masking import masked
 
 FILE = "log.txt"
 

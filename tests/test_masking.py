@@ -1,6 +1,6 @@
 import pytest
 
-from ctxlab.workbench.masking import masked, masked_json
+from ctxlab.masking import masked, masked_json
 
 
 @pytest.mark.parametrize(
