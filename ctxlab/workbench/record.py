@@ -73,6 +73,7 @@ class Record:
         *,
         key: Sequence[str],
         metrics: Mapping[str, Rule] | None = None,
+        units: Mapping[str, str] | None = None,
         measured: bool = False,
         shown: int = _ROWS_SHOWN,
     ) -> None:
@@ -80,28 +81,34 @@ class Record:
 
         With `shown=0` one line says how many rows there are and where.
 
-        `key` are the columns that tell rows apart; `metrics` says how columns are compared.
+        `key` are the columns that tell rows apart; `metrics` says how columns are compared; `units`
+        (column → unit) stand in the headings of columns whose name does not say it.
         `measured` marks times and other values that no second run repeats byte for byte.
 
         Raises:
             UsageError: a name that is no file name or stands twice, or a frame that is no table
-                (see `tables.prepared`), or a rule for a column that it cannot compare.
+                (see `tables.prepared`), a rule for a column that it cannot compare, or a unit of a
+                column that is not there.
         """
         self._check_name(name, self._tables, "table")
         flat = tables.prepared(name, frame, key)
         kinds = _checked_kinds(name, flat, metrics or {})
+        told = dict(units or {})
+        if stray := told.keys() - kinds.keys():
+            raise UsageError(f"table {name}: a unit for {min(stray)!r}, which is no column")
         saved = self._save(f"{name}.csv", tables.to_csv(flat)) if self._folder else {}
         self._tables[name] = saved | {
             "rows": len(flat),
             "key": list(key),
             "columns": kinds,
             "metrics": {column: asdict(rule) for column, rule in (metrics or {}).items()},
+            "units": told,
             "measured": measured,
         }
         self._save_sidecar()
         whole = f"all of them are in {name}.csv" if self._folder else "a run saves them all"
         html = (
-            show.table_html(flat, kinds, shown, whole)
+            show.table_html(flat, kinds, shown, whole, told)
             if shown
             else show.rows_html(name, len(flat), saved=bool(self._folder))
         )

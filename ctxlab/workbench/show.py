@@ -7,9 +7,10 @@ Not handled: sorting and styling, which are the report's (its classes are `ctxla
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,8 +22,16 @@ _FIXED_RANGE = 1e6  # between smallest and largest: above it fixed decimals say 
 _MOST_DECIMALS = 6
 
 
-def table_html(frame: pd.DataFrame, kinds: dict[str, str], limit: int, whole: str) -> str:
+def table_html(
+    frame: pd.DataFrame,
+    kinds: Mapping[str, str],
+    limit: int,
+    whole: str,
+    units: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The first `limit` rows, numbers on the right; a note says where the `whole` table is.
+
+    A column with a unit has it behind its name.
 
     A float column whose rows have units of their own
     (a column `unit`) has the decimals of each value, not of all.
@@ -31,7 +40,7 @@ def table_html(frame: pd.DataFrame, kinds: dict[str, str], limit: int, whole: st
     numeric = [kinds[column].rstrip("?") in ("int", "float") for column in frame.columns]
     aligns = [_RIGHT if right else _LEFT for right in numeric]
     names = "".join(
-        f'<th scope="col"{align}>{escape(column)}</th>'
+        f'<th scope="col"{align}>{escape(_heading(column, units))}</th>'
         for column, align in zip(frame.columns, aligns, strict=True)
     )
     mixed = "unit" in head and len(set(head["unit"])) > 1
@@ -56,6 +65,10 @@ def rows_html(name: str, rows: int, *, saved: bool) -> str:
     """
     told = f"in {name}.csv" if saved else f"of {name}, which a run saves"
     return f'<p class="ctxlab-note">{rows:,} rows {escape(told)}</p>'
+
+
+def _heading(column: str, units: Mapping[str, str]) -> str:
+    return f"{column} ({units[column]})" if units.get(column) else column
 
 
 def _cells(row: Sequence[str], aligns: Sequence[str]) -> str:

@@ -49,6 +49,7 @@ def test_tables_and_charts_are_saved_and_told(saved):
         "key": ["mutation"],
         "columns": {"mutation": "str", "kept": "int", "share": "float"},
         "metrics": {"kept": {"better": "higher", "absolute": 1, "relative": 0}},
+        "units": {},
         "measured": False,
     }
     assert notes["tables"]["times"]["measured"] is True
@@ -154,6 +155,19 @@ def test_a_table_is_shown_capped_escaped_and_with_numbers_on_the_right():
     assert "2 of 3 rows; all of them are in t.csv" in html
     assert "ctxlab-note" not in show.table_html(frame, kinds, 3, "")
     assert "3 rows of t, which a run saves" in show.rows_html("t", 3, saved=False)
+
+
+def test_a_unit_stands_in_its_heading_and_in_the_notes(tmp_path):
+    frame = pd.DataFrame({"model": ["a"], "discount": [90.0]})
+    html = show.table_html(frame, {"model": "str", "discount": "float"}, 3, "", {"discount": "%"})
+    assert ">discount (%)</th>" in html
+    assert ">model</th>" in html
+    record = Record(tmp_path)
+    record.table("prices", frame, key=["model"], units={"discount": "%"})
+    notes = json.loads((tmp_path / "record.json").read_text())
+    assert notes["tables"]["prices"]["units"] == {"discount": "%"}
+    with pytest.raises(UsageError, match="a unit for 'rebate', which is no column"):
+        record.table("other", frame, key=["model"], units={"rebate": "%"})
 
 
 def test_rows_with_units_of_their_own_have_their_own_decimals():
