@@ -17,6 +17,7 @@ from ctxlab.errors import CtxlabError, InputError, UsageError
 from ctxlab.workbench import engines, run
 from ctxlab.workbench.environment import cpus
 from ctxlab.workbench.identity import Contents
+from ctxlab.workbench.kernelspecs import check_kernel
 from ctxlab.workbench.lock import batch_lock
 from ctxlab.workbench.manifest import Failure
 from ctxlab.workbench.notebook import Notebook, read_notebook
@@ -114,6 +115,7 @@ def _checked(plan: Plan) -> dict[str, Notebook]:
     for step in plan.steps:
         try:
             notebook = read_notebook(step.notebook)
+            check_kernel(notebook.kernel)
             effective(notebook.parameters, check_values(notebook.parameters, step.parameters))
         except CtxlabError as error:
             raise InputError(str(error), path=plan.path, place=step.place) from None

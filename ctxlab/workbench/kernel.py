@@ -23,14 +23,16 @@ from typing import IO, Any
 from ctxlab.workbench import light_jsonschema  # noqa: F401  before nbformat imports jsonschema
 
 # isort: split
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine
 
-from ctxlab.errors import UsageError
+from ctxlab.workbench.kernelspecs import OURS
 
-_OURS = ("python3", "python")
+_ARGUMENTS = [
+    "--HistoryManager.enabled=False",
+    "--Session.packer=ctxlab.workbench.kernel_child.pack",
+]
 _START_SECONDS = 120
 _SHORTEST_LIMIT = 0.001  # nbclient takes 0 for no limit
 _KILLED_SECONDS = 10
@@ -55,22 +57,6 @@ class Session:
     """The kernel's, where it died by itself."""
 
 
-def check_kernel(name: str) -> None:
-    """Whether such a kernel can be started.
-
-    Raises:
-        UsageError: none is installed.
-    """
-    if name in _OURS:
-        return
-    manager = KernelSpecManager()
-    try:
-        manager.get_kernel_spec(name)
-    except NoSuchKernel:
-        there = ", ".join(sorted(manager.find_kernel_specs()))
-        raise UsageError(f"no kernel {name!r} is installed; there are {there}") from None
-
-
 class FreshKernel(AsyncKernelManager):
     """A kernel process of its own."""
 
@@ -79,7 +65,7 @@ class FreshKernel(AsyncKernelManager):
     @property
     def ours(self) -> bool:
         """Whether it is this interpreter's own ipykernel."""
-        return self.kernel_name in _OURS
+        return self.kernel_name in OURS
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """The command that starts it."""
@@ -132,7 +118,7 @@ class OrdinaryEngine(NBClientEngine):  # type: ignore[misc]  # papermill ships n
             km=manager,
             startup_timeout=_START_SECONDS,
             timeout_func=_limit(session.deadline),
-            extra_arguments=["--HistoryManager.enabled=False"] if kernel_name in _OURS else [],
+            extra_arguments=_ARGUMENTS if kernel_name in OURS else [],
         )
         client.session = session
         try:

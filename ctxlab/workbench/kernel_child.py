@@ -7,9 +7,11 @@ which does not see a parent's death under a subreaper. Linux can promise it.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import sys
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 
@@ -22,6 +24,22 @@ def end_with_parent() -> None:
     parent = os.environ.get("JPY_PARENT_PID")
     if parent and os.getppid() != int(parent):  # it died before we asked
         os._exit(1)
+
+
+def pack(message: Any) -> bytes:
+    """A message of the kernel's as JSON; half a surrogate pair in it becomes U+FFFD.
+
+    jupyter_client has no bytes for one, and its message, such as an exception's name and text, is
+    lost.
+    """
+    from jupyter_client.jsonutil import json_default  # noqa: PLC0415  warm by now
+    from jupyter_client.session import json_packer  # noqa: PLC0415
+
+    try:
+        return json_packer(message)
+    except UnicodeEncodeError:
+        text = json.dumps(message, default=json_default, ensure_ascii=False)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def main() -> None:

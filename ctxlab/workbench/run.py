@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from ctxlab.errors import RunFailed, UsageError
 from ctxlab.masking import masked, masked_json
 from ctxlab.workbench import engines, manifest, rundir
 from ctxlab.workbench.environment import environment, git, machine
+from ctxlab.workbench.kernelspecs import check_kernel
 from ctxlab.workbench.manifest import Failure, Manifest
 from ctxlab.workbench.notebook import Notebook
 from ctxlab.workbench.outcome import REPORT, Outcome, skipped
@@ -84,6 +85,7 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
     check_timeout(timeout)
     runs = [needed_run(need, folder) for need in dict.fromkeys(needs)]
     job = prepare(notebook, parameters or {}, entry=entry, needs=runs)
+    check_kernel(job.notebook.kernel)
     before = None if force else done_before(job, folder)
     if before:
         return skipped(before)
@@ -109,9 +111,8 @@ def execute(
     on_cell: Callable[[int, int], object] | None = None,
 ) -> Outcome:
     """Run what was prepared; see `run_notebook`."""
-    from ctxlab.workbench import execution, kernel  # noqa: PLC0415  papermill: 1 s
+    from ctxlab.workbench import execution  # noqa: PLC0415  papermill: 1 s
 
-    kernel.check_kernel(job.notebook.kernel)
     started, clock = datetime.now(UTC), time.monotonic()
     with _saving(job), rundir.writing(results, job.entry, started, job.inputs_sha256) as run:
         log = RunLog(run.path)
@@ -120,7 +121,17 @@ def execute(
             engine=engine, timeout=timeout, on_cell=_noting(run.path, on_cell),
         )  # fmt: skip
         seconds = round(time.monotonic() - clock, 3)
+        if not run.stands:
+            executed, log = _removed(run, executed)
         return _keep(job, run, executed, log, (started, seconds))
+
+
+def _removed(run: rundir.RunDirectory, executed: Executed) -> tuple[Executed, RunLog]:
+    """A run of which the notebook removed what was written: kept, and failed."""
+    run.make_again()
+    why = "the notebook removed its output_dir, and with it what was recorded"
+    failure = executed.failure or Failure("FileNotFoundError", why, None)
+    return replace(executed, failure=failure), RunLog(run.path)
 
 
 def keep_failure(job: Prepared, results: Path, failure: Failure) -> Outcome:
@@ -167,7 +178,8 @@ def _noting(
     folder: Path, on_cell: Callable[[int, int], object] | None
 ) -> Callable[[int, int], None]:
     def note(done: int, cells: int) -> None:
-        (folder / PROGRESS).write_text(f"{done} {cells}")
+        with suppress(FileNotFoundError):  # the notebook removed it; that is told in the end
+            (folder / PROGRESS).write_text(f"{done} {cells}")
         if on_cell:
             on_cell(done, cells)
 
@@ -188,6 +200,10 @@ def _recorded(folder: Path, failure: Failure | None) -> tuple[_Recorded, Failure
             notes["tokenizer"],
             notes["api_usage"],
         )
+        saved = [table.path for table in found.tables.values()]
+        saved += [chart.path for chart in found.charts.values()]
+        if gone := [path for path in saved if not (folder / path).is_file()]:
+            raise ValueError(f"{gone[0]} is there no more")  # noqa: TRY301  told below
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         broken = Failure("InputError", f"{SIDECAR} cannot be read: {error}", None)
         return _Recorded({}, {}, [], None, None), failure or broken

@@ -35,6 +35,22 @@ class RunDirectory:
     """Where it is written; where it stands, once it is kept."""
     _lock: int = field(repr=False)
 
+    @property
+    def stands(self) -> bool:
+        """Whether it is still the directory that was made: a notebook may remove it."""
+        try:
+            return os.path.samestat(self.path.lstat(), os.fstat(self._lock))
+        except OSError:
+            return False
+
+    def make_again(self) -> None:
+        """An empty one, in the place of whatever stands there."""
+        if self.path.is_dir() and not self.path.is_symlink():
+            shutil.rmtree(self.path)
+        else:
+            self.path.unlink(missing_ok=True)
+        self.path.mkdir(parents=True)
+
     def keep(self) -> Path:
         """Move it into place: from now on there is a run."""
         final = self.path.parent / self.run_id

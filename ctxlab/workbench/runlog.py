@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,7 +35,10 @@ class RunLog:
             self._append("".join(f"    {line}\n" for line in _ANSI.sub("", text).splitlines()))
 
     def _append(self, text: str) -> None:
-        with self._path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        with (
+            suppress(FileNotFoundError),  # the notebook removed its output_dir
+            self._path.open("a", encoding="utf-8", errors="backslashreplace") as file,
+        ):
             file.write(masked(text))
 
     @contextmanager

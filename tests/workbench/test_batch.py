@@ -237,10 +237,12 @@ def test_what_vanished_meanwhile_fails_its_run_alone(root, pretended, monkeypatc
         ("parameters = { seed = true }", r"run\[1\]: the parameter `seed` is `int`: true"),
         ("parameters = { seed = 2026-01-01 }", r"run\[1\]: the parameter `seed` is `int`"),
         ('parameters = { corpus = "none" }', r"run\[1\]: the parameter `corpus`: nothing is at"),
+        ('notebook = "warp.ipynb"', r"run\[1\]: no kernel 'warp' is installed; there are"),
         ('notebook = "none.ipynb"', r"run\[1\]: .*none\.ipynb: no notebook is here"),
     ],
 )
 def test_whatever_is_wrong_is_told_before_anything_runs(root, pretended, more, told):
+    notebook(root / "warp.ipynb", "1", kernelspec={"name": "warp", "language": "python"})
     path = plan(root, "a")
     step = more if "notebook" in more else f'notebook = "nb.ipynb"\nentry = "b"\n{more}'
     path.write_text(f"{path.read_text()}[[run]]\n{step}\n")

@@ -16,7 +16,7 @@ import pytest
 
 from ctxlab.errors import InputError, RunFailed, UsageError
 from ctxlab.workbench import load_table, run_notebook
-from ctxlab.workbench.manifest import read_manifest
+from ctxlab.workbench.manifest import Failure, read_manifest
 from ctxlab.workbench.results import RUN_ID
 from tests.conftest import need_service
 from tests.workbench.fixtures import CHART, PARAMETERS, TABLE, notebook
@@ -374,3 +374,28 @@ def test_a_parameters_cell_alone_is_a_run(root):
     assert outcome.status == "succeeded"
     assert read_manifest(outcome.path).tables == {}
     assert [datum.path for datum in read_manifest(outcome.path).data] == ["corpus.txt"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "ename"),
+    [
+        ("import shutil; shutil.rmtree(output_dir)", "FileNotFoundError"),
+        ("import shutil; shutil.rmtree(output_dir); Path(output_dir).mkdir()", "FileNotFoundError"),
+        ("import shutil; shutil.rmtree(output_dir); Path(output_dir).touch()", "FileNotFoundError"),
+        ("import shutil; shutil.rmtree(Path(output_dir).parent); raise KeyError(1)", "KeyError"),
+        ("(Path(output_dir) / 'seeds.csv').unlink()", "InputError"),
+    ],
+)
+def test_a_notebook_that_removes_its_own_output_is_a_failed_run(root, cell, ename):
+    outcome = run_notebook(notebook(root / "removing.ipynb", TABLE, cell), timeout=60, force=True)
+    assert (outcome.status, outcome.error.ename) == ("failed", ename)
+    assert read_manifest(outcome.path).tables == {}
+    assert {"log.txt", "manifest.json", "notebook.ipynb", "report.html"} <= {*files(outcome)}
+
+
+def test_half_a_surrogate_pair_loses_no_message(root):
+    path = notebook(root / "half.ipynb", "print('a\\ud800b')", "raise ValueError('c\\udfffd')")
+    outcome = run_notebook(path, timeout=60)
+    assert outcome.error == Failure("ValueError", "c\ufffdd", 4)
+    assert read_manifest(outcome.path).error == outcome.error
+    assert "a\ufffdb" in (outcome.path / "notebook.ipynb").read_text()
