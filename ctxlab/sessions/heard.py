@@ -1,0 +1,186 @@
+"""What a log keeps of an answer: its usage and what it takes to find it again, not its text.
+
+Answers of the Messages API, whole and streamed; of others (OpenAI's form) whatever stands under the
+same names, usage above all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import orjson
+
+from ctxlab.masking import masked
+
+STREAMED = "text/event-stream"
+_KEPT = (
+    "id",
+    "type",
+    "object",
+    "model",
+    "stop_reason",
+    "stop_sequence",
+    "usage",
+    "diagnostics",
+    "input_tokens",
+    "context_management",
+    "service_tier",
+)
+_TELLING = (b'"usage"', b'"error"', b"message_stop", b"[DONE]")
+_LONGEST = 64 * 1024 * 1024
+_LONGEST_MESSAGE = 1_000
+_REFUSED = 300
+_OK = 200
+
+
+@dataclass
+class Heard:
+    """What was heard of one answer."""
+
+    response: dict[str, Any] | None = None
+    error: dict[str, str] | None = None
+    request_id: str = ""
+    complete: bool = True
+    begun: bool = field(default=False, repr=False)
+    """A stream's first event was seen, of the Messages API's form."""
+    stopped: bool = field(default=False, repr=False)
+    """A stream's last event was seen."""
+
+
+def hear(status: int, headers: Mapping[str, str], chunks: Iterable[bytes], *, ended: bool) -> Heard:
+    """Read an answer's body as it came over the wire.
+
+    Args:
+        status: HTTP status.
+        headers: with lower-case names.
+        chunks: the body's bytes, content encoding and all.
+        ended: whether the body came to its end.
+    """
+    body = _decoded(headers.get("content-encoding", ""), chunks)
+    kind = headers.get("content-type", "")
+    heard = Heard(complete=ended)
+    if kind.startswith(STREAMED) and status < _REFUSED:
+        _hear_events(heard, body)
+    else:
+        _hear_body(heard, body, status, kind)
+    heard.request_id = headers.get("request-id", "") or heard.request_id
+    return heard
+
+
+def error_of(error: BaseException) -> dict[str, str]:
+    """An exception in the form of the API's errors."""
+    return {"type": type(error).__name__, "message": _shortened(str(error))}
+
+
+def _decoded(encoding: str, chunks: Iterable[bytes]) -> bytes:
+    """The body without its content encoding, as far as it came."""
+    if not encoding:
+        return b"".join(chunks)
+    response = httpx2.Response(_OK, headers={"content-encoding": encoding}, stream=_Chunks(chunks))
+    parts, size = [], 0
+    try:
+        for part in response.iter_bytes():
+            parts.append(part)
+            size += len(part)
+            if size > _LONGEST:
+                break
+    except httpx2.DecodingError:
+        pass  # it was cut off
+    return b"".join(parts)
+
+
+class _Chunks(httpx2.SyncByteStream):
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._chunks
+
+
+def _hear_body(heard: Heard, body: bytes, status: int, kind: str) -> None:
+    value = _json(body)
+    if status >= _REFUSED:
+        heard.error = _refusal(status, value, body)
+        if isinstance(value, dict):
+            heard.request_id = str(value.get("request_id") or "")
+    elif isinstance(value, dict):
+        heard.response = _kept(value)
+    elif heard.complete and "json" in kind:
+        heard.error = {"type": "unreadable_response", "message": "the answer is no JSON object"}
+
+
+def _refusal(status: int, value: Any, body: bytes) -> dict[str, str]:
+    told = value.get("error") if isinstance(value, dict) else None
+    if isinstance(told, dict):
+        return _error(told)
+    text = body[:_LONGEST_MESSAGE].decode(errors="replace").strip()
+    return {"type": f"http_{status}", "message": _shortened(text)}
+
+
+def _error(told: Mapping[str, Any]) -> dict[str, str]:
+    kind, message = told.get("type"), told.get("message")
+    return {"type": str(kind or "error"), "message": _shortened(str(message or ""))}
+
+
+def _hear_events(heard: Heard, body: bytes) -> None:
+    plain = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    *whole, _unfinished = plain.split(b"\n\n")
+    for event in whole:
+        if any(word in event for word in _TELLING):
+            _hear_event(heard, _data(event))
+    ended = heard.stopped or (heard.complete and not heard.begun)
+    heard.complete = ended and heard.error is None
+
+
+def _data(event: bytes) -> bytes:
+    lines = (line for line in event.split(b"\n") if line.startswith(b"data:"))
+    return b"\n".join(line[5:].removeprefix(b" ") for line in lines)
+
+
+def _hear_event(heard: Heard, data: bytes) -> None:
+    value = _json(data)
+    heard.stopped |= data == b"[DONE]"
+    if not isinstance(value, dict):
+        return
+    match value.get("type"):
+        case "message_start":
+            heard.begun = True
+            _add(heard, value.get("message"))
+        case "message_delta":
+            _add(heard, value.get("delta"))
+            _add(heard, {"usage": value.get("usage")})
+        case "message_stop":
+            heard.stopped = True
+        case "error" if isinstance(value.get("error"), dict):
+            heard.error = _error(value["error"])
+        case _:  # OpenAI's two forms
+            _add(heard, value.get("response", value))
+
+
+def _add(heard: Heard, value: Any) -> None:
+    """Counts of usage are cumulative: the last ones hold."""
+    if not isinstance(value, dict):
+        return
+    told = {name: item for name, item in _kept(value).items() if item is not None}
+    known = heard.response or {}
+    counts = [usage for usage in (known.get("usage"), told.get("usage")) if isinstance(usage, dict)]
+    usage = {name: n for usage in counts for name, n in usage.items() if n is not None}
+    heard.response = {**known, **told, **({"usage": usage} if usage else {})}
+
+
+def _kept(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value[name] for name in _KEPT if name in value}
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _shortened(text: str) -> str:
+    return masked(text[:_LONGEST_MESSAGE])
