@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ctxlab.sessions.auditing import AuditedRequest, audit, audited
 from ctxlab.sessions.model import Exchange, Line, Session, Skipped
 from ctxlab.sessions.operations import ToolOperation, ToolOperations, tool_operations
 
@@ -19,6 +20,7 @@ else:
 
 __all__ = [
     "AsyncRecorder",
+    "AuditedRequest",
     "Exchange",
     "Line",
     "Recorder",
@@ -26,5 +28,7 @@ __all__ = [
     "Skipped",
     "ToolOperation",
     "ToolOperations",
+    "audit",
+    "audited",
     "tool_operations",
 ]
