@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -35,13 +36,19 @@ class Recorder(httpx2.BaseTransport):
         path: the log; it is appended to, and made for its owner's eyes when it is not there.
         transport: what sends the requests, by default the network.
         agent: a name for the log's lines, where several agents write to one log.
+        clock: seconds since the epoch; a simulated cache's clock goes with a simulated transport.
     """
 
     def __init__(
-        self, path: str | Path, transport: httpx2.BaseTransport | None = None, agent: str = ""
+        self,
+        path: str | Path,
+        transport: httpx2.BaseTransport | None = None,
+        agent: str = "",
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """See the class."""
-        self._log, self._agent = RequestLog(path), agent
+        self._log, self._agent, self._clock = RequestLog(path), agent, clock
         self._transport = transport or httpx2.HTTPTransport()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -50,7 +57,7 @@ class Recorder(httpx2.BaseTransport):
         if request.method != "POST":
             return self._transport.handle_request(request)
         body = request.read() if _worth_reading(request) else b""
-        recording = _opened(self._log, request, body, self._agent)
+        recording = _opened(self._log, _sent(request, body, self._agent), self._clock)
         try:
             response = self._transport.handle_request(request)
         except BaseException as error:
@@ -71,10 +78,15 @@ class AsyncRecorder(httpx2.AsyncBaseTransport):
     """`Recorder` for `httpx2.AsyncClient(transport=…)`."""
 
     def __init__(
-        self, path: str | Path, transport: httpx2.AsyncBaseTransport | None = None, agent: str = ""
+        self,
+        path: str | Path,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        agent: str = "",
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """See `Recorder`."""
-        self._log, self._agent = RequestLog(path), agent
+        self._log, self._agent, self._clock = RequestLog(path), agent, clock
         self._transport = transport or httpx2.AsyncHTTPTransport()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -84,7 +96,7 @@ class AsyncRecorder(httpx2.AsyncBaseTransport):
         if request.method != "POST":
             return await self._transport.handle_async_request(request)
         body = await request.aread() if _worth_reading(request) else b""
-        recording = _opened(self._log, request, body, self._agent)
+        recording = _opened(self._log, _sent(request, body, self._agent), self._clock)
         try:
             response = await self._transport.handle_async_request(request)
         except BaseException as error:
@@ -154,9 +166,13 @@ def _worth_reading(request: httpx2.Request) -> bool:
     return "json" in request.headers.get("content-type", "json")
 
 
-def _opened(log: RequestLog, request: httpx2.Request, body: bytes, agent: str) -> Recording:
+def _sent(request: httpx2.Request, body: bytes, agent: str) -> Sent:
     headers = {name.lower(): value for name, value in request.headers.items()}
-    recording = Recording(log, Sent(request.url.path, headers, body, agent))
+    return Sent(request.url.path, headers, body, agent)
+
+
+def _opened(log: RequestLog, sent: Sent, clock: Callable[[], float]) -> Recording:
+    recording = Recording(log, sent, clock)
     _open.add(recording)
     return recording
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,10 +46,10 @@ class Sent:
 class Recording:
     """Gathers one exchange and appends it to a log, once."""
 
-    def __init__(self, log: RequestLog, sent: Sent) -> None:
+    def __init__(self, log: RequestLog, sent: Sent, clock: Callable[[], float] = time.time) -> None:
         """The request is being sent now."""
         self._log, self._sent = log, sent
-        self._time, self._begun = time.time(), time.monotonic()
+        self._time, self._begun = clock(), time.monotonic()
         self._status: int | None = None
         self._headers: Mapping[str, str] = {}
         self._chunks: list[bytes] = []

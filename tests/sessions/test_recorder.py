@@ -264,6 +264,14 @@ def test_an_agent_can_be_named(tmp_path: Path):
     assert lines(log)[0]["agent"] == "reviewer"
 
 
+def test_the_clock_of_a_simulated_cache_tells_when_it_was_sent(tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    transport = SimulatedTransport(MessagesHandler(simulator()))
+    recorder = Recorder(log, transport, clock=lambda: 1_796_050_800.0)
+    httpx2.Client(transport=recorder).post("http://x.invalid/v1/messages", json=ASKED)
+    assert lines(log)[0]["time"] == 1_796_050_800.0
+
+
 def test_requests_of_async_code(tmp_path: Path):
     log = tmp_path / "log.jsonl"
 
