@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ctxlab.sessions.auditing import AuditedRequest, audit, audited
 from ctxlab.sessions.model import Exchange, Line, Session, Skipped
 from ctxlab.sessions.operations import ToolOperation, ToolOperations, tool_operations
+from ctxlab.sessions.reading import read_sessions
 
 if TYPE_CHECKING:
     from ctxlab.sessions.recorder import AsyncRecorder, Recorder
@@ -30,5 +31,6 @@ __all__ = [
     "ToolOperations",
     "audit",
     "audited",
+    "read_sessions",
     "tool_operations",
 ]

@@ -63,6 +63,8 @@ class Exchange:
     """Where it stands: the rows of one response, or the recorded line."""
     has_body: bool = False
     """Whether the request's body was recorded."""
+    reported_usd: float | None = None
+    """What the log itself says that it cost."""
 
     def body(self) -> dict[str, Any] | None:
         """The request body as it was sent; None where it was not recorded."""

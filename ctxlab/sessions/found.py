@@ -1,0 +1,142 @@
+"""What a scan of a part of a file finds: small rows that travel between processes and are merged.
+
+A response is repeated by as many rows as it has blocks, and by every file that was copied from
+another. All of them are one request: merging is associative and does not ask for an order, so it
+does not matter how the rows were divided over parts, files and processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ctxlab.sessions.usage import tokens
+
+
+class Place(NamedTuple):
+    """One line: its number in the file, counted from 1, and its bytes."""
+
+    number: int
+    offset: int
+    length: int
+
+
+class Talk(NamedTuple):
+    """A request body in digests of eight bytes: enough to see which one goes on from which."""
+
+    tools: bytes
+    system: bytes
+    messages: bytes
+    """One digest after the other."""
+
+
+class Found(NamedTuple):
+    """One request, as far as a part of a file tells it."""
+
+    id: str
+    request_id: str
+    model: str
+    usage: dict[str, Any]
+    time: float | None
+    places: tuple[Place, ...]
+    base: str = ""
+    """An agent's name; empty where the row names none."""
+    side: str = ""
+    """The row's uuid in an old transcript's inline sidechain, which names no agent."""
+    foreign: bool = False
+    """The row says that it comes from another session than its file."""
+    details: Mapping[str, Any] | None = None
+    """Fields of an `Exchange` that only a request log has."""
+    talk: Talk | None = None
+    """What its body says of its conversation."""
+
+
+class Compaction(NamedTuple):
+    """The history of a stream was compacted here."""
+
+    base: str
+    side: str = ""
+
+
+class Side(NamedTuple):
+    """A row of an inline sidechain: which row it answers."""
+
+    uuid: str
+    parent: str
+
+
+Item = Found | Compaction | Side
+
+
+class Tally:
+    """Reasons and how often each was met, with the line of the first."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, tuple[int, int]] = {}
+
+    def add(self, reason: str, number: int, count: int = 1) -> None:
+        """Count rows from the line `number` on."""
+        so_far, first = self.reasons.get(reason, (0, number))
+        self.reasons[reason] = (so_far + count, min(first, number))
+
+    def join(self, other: Tally, before: int = 0) -> None:
+        """Take in the reasons of a part that begins after the line `before`."""
+        for reason, (count, first) in other.reasons.items():
+            self.add(reason, first + before, count)
+
+
+@dataclass
+class Part:
+    """A part of a file: what was found, in the order of the file."""
+
+    lines: int = 0
+    items: list[Item] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    failed: str = ""
+    """Why the file could not be read."""
+
+
+def joined(parts: list[Part]) -> Part:
+    """The parts of one file as one, with line numbers of the file."""
+    whole = Part()
+    for part in parts:
+        whole.items += (moved(item, whole.lines) for item in part.items)
+        whole.tally.join(part.tally, whole.lines)
+        whole.lines += part.lines
+        whole.failed = whole.failed or part.failed
+    return whole
+
+
+def moved(item: Item, before: int) -> Item:
+    """The item with its line numbers counted from `before` lines further up."""
+    if not before or not isinstance(item, Found):
+        return item
+    places = tuple(place._replace(number=place.number + before) for place in item.places)
+    return item._replace(places=places)
+
+
+def merged(one: Found, other: Found) -> Found:
+    """Two accounts of one request, the first where it was met first: the largest usage is the last.
+
+    While an answer streams, its rows tell an output that grows; only the last one is whole.
+    """
+    best = other if _whole(other) > _whole(one) else one
+    times = [time for time in (one.time, other.time) if time is not None]
+    return one._replace(
+        request_id=max(one.request_id, other.request_id),
+        model=best.model,
+        usage=best.usage,
+        time=min(times, default=None),
+        places=one.places + other.places,
+    )
+
+
+def _whole(found: Found) -> tuple[tuple[int, int], str, str]:
+    usage = found.usage
+    return tokens(usage), found.model, "" if not usage else repr(sorted(usage.items(), key=str))
+
+
+def requests(items: list[Item]) -> Iterator[Found]:
+    """The requests among the items."""
+    return (item for item in items if isinstance(item, Found))
