@@ -26,8 +26,8 @@ _MODULES = {
     "truncation": "DEFAULT_BUDGETS FsspecStorage MemoryStorage Page RedisStorage ResourceStore "
     "SqliteStorage TokenBudget Truncated TruncatingWrapper dynamic_limit lookup_tools parse_notice "
     "truncate",
-    "sessions": "AsyncRecorder Recorder Session ToolOperation ToolOperations audit read_sessions "
-    "tool_operations",
+    "sessions": "AsyncRecorder Recorder Session ToolOperation ToolOperations audit "
+    "context_by_origin large_results read_sessions tool_operations what_if",
     "workbench": "Record Rule compare_runs load_table run_batch run_notebook",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}

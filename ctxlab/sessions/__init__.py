@@ -9,14 +9,27 @@ from ctxlab.sessions.operations import ToolOperation, ToolOperations, tool_opera
 from ctxlab.sessions.reading import read_sessions
 
 if TYPE_CHECKING:
+    from ctxlab.sessions.contents import context_by_origin, input_per_output
+    from ctxlab.sessions.cutting import large_results
     from ctxlab.sessions.recorder import AsyncRecorder, Recorder
+    from ctxlab.sessions.variants import replay, what_if
 else:
+    # They need httpx2 or the tokenizer, which reading and auditing do not.
+    _LATER = {
+        "AsyncRecorder": "recorder",
+        "Recorder": "recorder",
+        "context_by_origin": "contents",
+        "input_per_output": "contents",
+        "large_results": "cutting",
+        "replay": "variants",
+        "what_if": "variants",
+    }
 
     def __getattr__(name: str) -> Any:
-        """The recorders when they are first used: they need httpx2, which tables do not."""
-        if name not in ("AsyncRecorder", "Recorder"):
+        """The names of `_LATER` are imported when they are first used."""
+        if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module("ctxlab.sessions.recorder"), name)
+        return getattr(import_module(f"ctxlab.sessions.{_LATER[name]}"), name)
 
 
 __all__ = [
@@ -31,6 +44,11 @@ __all__ = [
     "ToolOperations",
     "audit",
     "audited",
+    "context_by_origin",
+    "input_per_output",
+    "large_results",
     "read_sessions",
+    "replay",
     "tool_operations",
+    "what_if",
 ]

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ctxlab.sessions import bodies, inference
@@ -123,9 +124,7 @@ def frame(rows: Sequence[AuditedRequest]) -> pd.DataFrame:
         for name in ("read", "written_5m", "written_1h", "uncached", "output")
     }
     columns = {
-        "time": pd.to_datetime(
-            pd.Series([row.time for row in rows], dtype="float64"), unit="s", utc=True
-        ),
+        "time": pd.Series([_utc(row.time) for row in rows], dtype="datetime64[us, UTC]"),
         "gap_s": pd.Series([row.gap_s for row in rows], dtype="float64"),
         "model": pd.Series([row.model for row in rows], dtype="object"),
         **{name: pd.Series(values, dtype="Int64") for name, values in tokens.items()},
@@ -140,9 +139,23 @@ def frame(rows: Sequence[AuditedRequest]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def _utc(time: float | None) -> datetime | None:
+    """The time to the microsecond; None where there is none, or none that a calendar has."""
+    try:
+        return None if time is None else datetime.fromtimestamp(time, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
 def audited(session: Session) -> list[AuditedRequest]:
-    """The rows of `audit` with all that is known of each request."""
-    return list(_walk(in_order(session)))
+    """The rows of `audit` with all that is known of each request.
+
+    A usage record sums up a run: its rows are no requests, and none is held against another.
+    """
+    rows = in_order(session)
+    if session.kind == "usage":
+        return [_row(None, each, counts_of(each.usage), UNBROKEN, None) for each in rows]
+    return list(_walk(rows))
 
 
 def in_order(session: Session) -> list[Exchange]:
@@ -214,7 +227,7 @@ def _row(
     verdict: Verdict,
     expected: int | None,
 ) -> AuditedRequest:
-    money = paid(now.model, now.usage, now.time)
+    money = paid(now.model, now.usage, now.time, now.reported_usd)
     row = AuditedRequest(
         stream=now.stream,
         message_id=now.message_id,
@@ -230,10 +243,12 @@ def _row(
         note="; ".join(filter(None, (verdict.note, money.note))),
         exchange=now,
     )
-    if not row.lost or row.avoided is None:
+    if not row.lost or row.counts is None or row.avoided is None:
         return row
-    avoided = paid_for(now.model, row.avoided, now.usage, now.time)
-    return replace(row, usd_lost=money.usd - avoided)
+    was, avoided = (
+        paid_for(now.model, each, now.usage, now.time) for each in (row.counts, row.avoided)
+    )
+    return replace(row, usd_lost=was - avoided)
 
 
 def _gap(before: Exchange, now: Exchange) -> float | None:

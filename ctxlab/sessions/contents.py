@@ -35,7 +35,9 @@ class Share(NamedTuple):
     """Not counted: the first request's input less what its blocks explain."""
 
 
-def context_by_origin(session: Session, rows: Sequence[AuditedRequest] | None = None) -> pd.DataFrame:
+def context_by_origin(
+    session: Session, rows: Sequence[AuditedRequest] | None = None
+) -> pd.DataFrame:
     """The context of a session by origin.
 
     Args:

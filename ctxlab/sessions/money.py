@@ -25,8 +25,29 @@ class Money(NamedTuple):
     note: str = ""
 
 
-def paid(model: str, usage: Mapping[str, Any], time: float | None) -> Money:
-    """The price of one request at its day's prices, or today's where it has no time."""
+def paid(
+    model: str, usage: Mapping[str, Any], time: float | None, reported: float | None = None
+) -> Money:
+    """The price of one request at its day's prices, or today's where it has no time.
+
+    Args:
+        model: as recorded.
+        usage: as recorded.
+        time: seconds since the epoch.
+        reported: what the log says that it cost, taken where the price is not known.
+    """
+    money = _priced(model, usage, time)
+    if math.isnan(money.usd) and reported is not None:
+        return Money(reported, "the cost is what the log says")
+    return money
+
+
+def paid_for(model: str, counts: Counts, recorded: Mapping[str, Any], time: float | None) -> float:
+    """The price of the same request with other counts; NaN where nobody knows."""
+    return _priced(model, counts.to_usage(recorded), time).usd
+
+
+def _priced(model: str, usage: Mapping[str, Any], time: float | None) -> Money:
     if not usage:
         return Money(math.nan, "no usage was recorded")
     try:
@@ -37,8 +58,3 @@ def paid(model: str, usage: Mapping[str, Any], time: float | None) -> Money:
     except (ArithmeticError, AttributeError, TypeError, ValueError, OSError) as error:
         # A log is data: whatever shape its usage or time has, the other requests are still told.
         return Money(math.nan, f"no price: its usage cannot be read ({type(error).__name__})")
-
-
-def paid_for(model: str, counts: Counts, recorded: Mapping[str, Any], time: float | None) -> float:
-    """The price of the same request with other counts; NaN where nobody knows."""
-    return paid(model, counts.to_usage(recorded), time).usd

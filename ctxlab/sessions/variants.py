@@ -63,7 +63,7 @@ def what_if(session: Session, rows: Sequence[AuditedRequest] | None = None) -> p
     `AuditedRequest.usd_lost`).
     """
     told = audited(session) if rows is None else rows
-    priced = [row for row in told if not math.isnan(row.usd)]
+    priced = [row for row in told if row.counts and not math.isnan(_as_it_was(row))]
     changes: dict[str, Callable[[AuditedRequest, Counts], Counts]] = {
         AS_IT_WAS: lambda _, counts: counts,
         HOUR: _for_an_hour,
@@ -92,6 +92,12 @@ def replay(session: Session) -> pd.DataFrame:
     except (CtxlabError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return _frame([])
     return _frame(variants)
+
+
+def _as_it_was(row: AuditedRequest) -> float:
+    """What the recorded counts cost: a cost that the log told says nothing of other counts."""
+    each = row.exchange
+    return paid_for(each.model, row.counts, each.usage, each.time) if row.counts else math.nan
 
 
 def _for_an_hour(row: AuditedRequest, counts: Counts) -> Counts:

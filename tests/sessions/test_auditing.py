@@ -383,6 +383,18 @@ def test_whatever_usage_was_recorded_never_an_exception(usage):
 def test_times_that_no_calendar_has(time):
     odd = replace(used(), time=time)
     assert math.isnan(audited(session(odd))[0].usd)
+    assert audit(session(odd)).time.isna().all()
+
+
+def test_what_the_log_says_it_cost_stands_in_where_no_price_is_known():
+    rows = audited(session(used(write=8, model="my-own", reported_usd=0.5)))
+    assert (rows[0].usd, rows[0].note) == (0.5, "the cost is what the log says")
+    assert audited(session(used(write=8, reported_usd=0.5)))[0].usd < 0.5
+
+
+def test_totals_of_runs_are_not_held_against_each_other():
+    runs = replace(session(used(800, write=900), used(0, write=500, at=9)), kind="usage")
+    assert not audit(runs).broke.any()
 
 
 def test_missing_usage_and_missing_times():
