@@ -343,6 +343,55 @@ def _lint(
         raise typer.Exit(1)
 
 
+@app.command("diff")
+def _diff(
+    before: Path = typer.Argument(help="a request body, or a line of a request log, as JSON"),
+    after: Path = typer.Argument(help="the request that followed it"),
+    as_json: bool = typer.Option(False, "--json", help="print the difference as JSON"),
+) -> None:
+    """Say what changed between two requests, what of the prompt cache that loses, what it costs.
+
+    Exit code 1: the prefix broke; 2: a file holds no request body. Made for the CI of an agent.
+
+    Example: ctxlab diff before.json after.json
+    """
+    from ctxlab.sessions import differing
+
+    found = differing.differ(before, after)
+    typer.echo(differing.as_json(found) if as_json else differing.as_text(found))
+    raise typer.Exit(1 if found.told.broke else 0)
+
+
+@app.command("audit")
+def _audit(
+    path: Path = typer.Argument(help="a transcript, a request log, a usage record, or a folder"),
+    every: bool = typer.Option(False, "--all", help="show every request, not only around a break"),
+    as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
+    html: Path = typer.Option(None, help="write the notebook's report of it to this file"),
+) -> None:
+    """Read recorded sessions and explain every cache break in them: what broke it, what it cost.
+
+    Reads Claude Code transcripts, request logs and what an agent's command line prints. Exit code
+    2: nothing there could be read.
+
+    Example: ctxlab audit ~/.claude/projects --json
+    """
+    if html:
+        from ctxlab import project
+        from ctxlab.workbench import command
+
+        notebook = project.root() / "notebooks" / "10_session_audit.ipynb"
+        typer.echo(command.report_of(notebook, [f"transcripts={path.resolve()}"], html))
+        return
+    from ctxlab.errors import InputError
+    from ctxlab.sessions import read_sessions, telling
+
+    found = telling.audit_all(read_sessions(path))
+    if not any(each.rows for each in found):
+        raise InputError("no request was recorded here", path=path)
+    typer.echo(telling.as_json(found) if as_json else telling.as_text(found, every=every))
+
+
 def main() -> None:
     """Run a verb; whatever it refuses becomes one line on stderr and an exit code."""
     try:

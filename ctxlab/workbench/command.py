@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
 from ctxlab import project
-from ctxlab.errors import CtxlabError
+from ctxlab.errors import CtxlabError, RunFailed
 from ctxlab.workbench.batch import run_batch
 from ctxlab.workbench.notebook import Notebook, default_entry, read_notebook
 from ctxlab.workbench.outcome import Outcome
@@ -68,6 +70,26 @@ def run(
         watch.close()
     _rebuild(results)
     return outcome
+
+
+def report_of(notebook: Path, assignments: Iterable[str], target: Path) -> Path:
+    """Run a notebook aside and keep its report alone; see `run_notebook`.
+
+    Args:
+        notebook: the .ipynb file.
+        assignments: `name=value` for its parameters.
+        target: the file to write; one that is there is replaced.
+
+    Raises:
+        RunFailed: the notebook failed, or its report could not be made.
+    """
+    found, passed = read(notebook, assignments)
+    with ended_by_signals(), TemporaryDirectory(prefix="ctxlab-") as folder:
+        outcome = run(found, passed, entry=None, needs=(), results=Path(folder))
+        if outcome.report is None or not outcome.well:
+            raise RunFailed(f"{outcome.entry}: {outcome.reason or 'no report could be made'}")
+        shutil.copyfile(outcome.report, target)
+    return target
 
 
 def batch(plan: Path | None, *, results: Path | None, **options: Any) -> list[Outcome]:
