@@ -18,76 +18,23 @@ the newest tables and calls `compare`. How a verdict is reached stands in `verdi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from ctxlab import project
-from ctxlab.errors import InputError, UsageError
-from ctxlab.experiments.verdicts import KINDS, difference, told, verdict
+from ctxlab.errors import UsageError
+from ctxlab.experiments.claim_file import CLAIMS as CLAIMS
+from ctxlab.experiments.claim_file import DOCUMENTS as DOCUMENTS
+from ctxlab.experiments.claim_file import Claim as Claim
+from ctxlab.experiments.claim_file import MeasuredIn as MeasuredIn
+from ctxlab.experiments.claim_file import load_claims as load_claims
+from ctxlab.experiments.verdicts import difference, told, verdict
 
-CLAIMS = "data/claims.yaml"
 COLUMNS = ["id", "verdict", "statement", "stated", "measured", "unit", "note", "document"]
-DOCUMENTS = ("tool-registry", "tool-design", "result-handling", "tool-search")
 KEY = "$key"
 
 Tables = Mapping[str, pd.DataFrame]
-
-
-@dataclass(frozen=True)
-class MeasuredIn:
-    """Where the measured value of a claim stands."""
-
-    experiment: str
-    """An entry of the plan."""
-    table: str
-    """One of the tables that its run records."""
-    column: str
-    select: Mapping[str, Any] = field(default_factory=dict)
-    """Column → the value (or list of values) that its rows have; empty selects every row."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One figure, or a few that belong together, stated by a document."""
-
-    id: str
-    document: str
-    kind: str
-    """One of `verdicts.KINDS`."""
-    statement: str
-    value: Any = None
-    """A number, a text, a list, or a mapping name → number; None where only words are stated."""
-    unit: str = ""
-    of: float | None = None
-    """The whole that `value` is a part of: 2 of 12."""
-    note: str = ""
-    measured_in: MeasuredIn | None = None
-
-
-def load_claims(path: str | Path = CLAIMS) -> list[Claim]:
-    """Every claim, in the file's order.
-
-    >>> len({claim.id for claim in load_claims()}) == len(load_claims())
-    True
-
-    Raises:
-        InputError: no such file, no YAML (with the line), or a claim that is not what it should be
-            (with the claim and the field).
-    """
-    entries = _read(path).get("claims")
-    if not isinstance(entries, list):
-        raise InputError("expected a list of claims", path=path, place="claims")
-    claims = [_claim(entry, path, f"claims[{index}]") for index, entry in enumerate(entries)]
-    seen: set[str] = set()
-    for claim in claims:
-        if claim.id in seen:
-            raise InputError(f"the id {claim.id!r} is used twice", path=path, place=claim.id)
-        seen.add(claim.id)
-    return claims
 
 
 def stated(claim: str, claims: Iterable[Claim] | None = None) -> Any:
@@ -125,33 +72,52 @@ def compare(claims: Iterable[Claim], tables: Mapping[str, Tables]) -> pd.DataFra
     return pd.DataFrame([_row(claim, tables) for claim in claims], columns=COLUMNS, dtype=str)
 
 
-def _row(claim: Claim, tables: Mapping[str, Tables]) -> list[str]:
-    stated, measured, missing = _stated(claim), "", ""
+@dataclass(frozen=True)
+class Measured:
+    """What was read for a claim: a value, or several by name or in a list; or why there is none."""
+
+    value: Any = None
     of: float | None = None
-    found = None
+    """The whole that the value is a part of."""
+    missing: str = ""
+
+
+def measure(claim: Claim, tables: Mapping[str, Tables]) -> Measured:
+    """Read what `measured_in` names; a claim that names nothing is not measured, and no error."""
     try:
-        found, of = _measure(claim, tables)
-        measured = told(found, of)
+        return Measured(*_measure(claim, tables))
     except LookupError as error:
-        missing = str(error.args[0])
-    result = verdict(claim.kind, (claim.value, claim.of), (found, of), claim.unit)
-    differs = difference(claim.value, found) if result in ("differs", "direction") else ""
-    note = "; ".join(part for part in (missing, differs, claim.note) if part)
-    figures = [claim.statement, stated, measured, claim.unit]
-    return [claim.id, result, *figures, note, claim.document]
+        return Measured(missing=str(error.args[0]))
 
 
-def _stated(claim: Claim) -> str:
-    """A claim without a figure says that something holds; the statement says what."""
+def verdict_on(claim: Claim, measured: Measured) -> str:
+    """One of `verdicts.VERDICTS`."""
+    stated, found = (claim.value, claim.of), (measured.value, measured.of)
+    return verdict(claim.kind, stated, found, claim.unit)
+
+
+def told_stated(claim: Claim) -> str:
+    """What is stated, as text; without a figure it is that something holds."""
     in_words = claim.value is None and claim.measured_in is not None
     return "that it holds" if in_words else told(claim.value, claim.of)
+
+
+def _row(claim: Claim, tables: Mapping[str, Tables]) -> list[str]:
+    measured = measure(claim, tables)
+    result = verdict_on(claim, measured)
+    differs = difference(claim.value, measured.value) if result in ("differs", "direction") else ""
+    note = "; ".join(part for part in (measured.missing, differs, claim.note) if part)
+    figures = [told_stated(claim), told(measured.value, measured.of), claim.unit]
+    return [claim.id, result, claim.statement, *figures, note, claim.document]
 
 
 def _measure(claim: Claim, tables: Mapping[str, Tables]) -> tuple[Any, float | None]:
     place = claim.measured_in
     if place is None:
         raise LookupError("")
-    frame = tables.get(place.experiment, {}).get(place.table)
+    if place.experiment not in tables:
+        raise LookupError(f"no run of {place.experiment} yet")
+    frame = tables[place.experiment].get(place.table)
     if frame is None:
         raise LookupError(f"not measured: no table {place.table} of {place.experiment}")
     if isinstance(claim.value, Mapping):
@@ -196,52 +162,3 @@ def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
 def _plain(value: Any) -> Any:
     """A number, text or flag of Python in place of numpy's."""
     return value.item() if hasattr(value, "item") else value
-
-
-def _read(path: str | Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(project.resolve(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise InputError(f"not YAML: {error.problem}", path=path, place=line) from None
-    if not isinstance(content, dict):
-        raise InputError("expected a mapping with the key claims", path=path)
-    return content
-
-
-def _claim(entry: Any, path: str | Path, place: str) -> Claim:
-    values = _fields(entry, Claim, path, place)
-    place = values["id"]
-    if values["kind"] not in KINDS:
-        raise InputError(f"no kind {values['kind']!r}; {_one_of(KINDS)}", path=path, place=place)
-    if values["document"] not in DOCUMENTS:
-        unknown = f"no document {values['document']!r}; {_one_of(DOCUMENTS)}"
-        raise InputError(unknown, path=path, place=place)
-    if "measured_in" in values:
-        where = f"{place}.measured_in"
-        values["measured_in"] = MeasuredIn(
-            **_fields(values["measured_in"], MeasuredIn, path, where)
-        )
-    return Claim(**values)
-
-
-def _fields(entry: Any, record: type, path: str | Path, place: str) -> dict[str, Any]:
-    """`entry` as keyword arguments of the dataclass `record`."""
-    if not isinstance(entry, dict):
-        raise InputError("expected a mapping", path=path, place=place)
-    known = {item.name: item for item in fields(record)}
-    for name in entry:
-        if name not in known:
-            raise InputError(f"no field {name!r}; {_one_of(known)}", path=path, place=place)
-    for name in ("id", "document", "kind", "statement", "experiment", "table", "column"):
-        if name in known and not isinstance(entry.get(name), str):
-            raise InputError("expected a text", path=path, place=f"{place}.{name}")
-    if not isinstance(entry.get("select", {}), dict):
-        raise InputError("expected column: value", path=path, place=f"{place}.select")
-    return dict(entry)
-
-
-def _one_of(names: Iterable[str]) -> str:
-    return f"there are {', '.join(names)}"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ctxlab.workbench.compare import compare_runs as compare_runs
     from ctxlab.workbench.record import Record as Record
     from ctxlab.workbench.results import load_table as load_table
+    from ctxlab.workbench.results import newest_tables as newest_tables
     from ctxlab.workbench.rules import Rule as Rule
     from ctxlab.workbench.run import run_notebook as run_notebook
 
@@ -24,7 +25,7 @@ _MODULES = {
     "batch": "run_batch",
     "compare": "compare_runs",
     "record": "Record",
-    "results": "load_table",
+    "results": "load_table newest_tables",
     "rules": "Rule",
     "run": "run_notebook",
 }

@@ -26,7 +26,7 @@ from ctxlab.workbench.outcome import Outcome, skipped
 from ctxlab.workbench.parameters import check_values, effective
 from ctxlab.workbench.plan import Plan, Step, read_plan
 from ctxlab.workbench.prepare import Prepared, done_before, prepare
-from ctxlab.workbench.results import Run, newest
+from ctxlab.workbench.results import Run, newest, newest_successful
 from ctxlab.workbench.rundir import clean_stale
 from ctxlab.workbench.watch import Watch
 from ctxlab.workbench.workers import Workers, work
@@ -180,7 +180,7 @@ class _Batch:
 
     def _settle(self, step: Step) -> None:
         failed = [need for need in step.needs if not self.outcomes[need].well]
-        if failed:
+        if failed and not step.partial:
             what = self.outcomes[failed[0]].status.replace("not run", "was not run")
             self._end(Outcome(step.entry, "not run", reason=f"needs {failed[0]}, which {what}"))
             return
@@ -196,14 +196,21 @@ class _Batch:
             self._submit(job)
 
     def _prepared(self, step: Step) -> Prepared:
-        paths = [self.outcomes[need].path for need in step.needs]
         return prepare(
             self.notebooks[step.entry],
             step.parameters,
             entry=step.entry,
-            needs=[Run(path.parent.name, path.name, path) for path in paths if path],
+            needs=[run for need in step.needs if (run := self._needed(need))],
             known=self.hashed,
         )
+
+    def _needed(self, entry: str) -> Run | None:
+        """This batch's run; for those that take what there is, the newest that succeeded."""
+        outcome = self.outcomes[entry]
+        if not outcome.well:
+            return newest_successful(entry, self.results)
+        path = outcome.path
+        return Run(path.parent.name, path.name, path) if path else None
 
     def _submit(self, job: Prepared) -> None:
         self.attempts[job.entry] = self.attempts.get(job.entry, 0) + 1

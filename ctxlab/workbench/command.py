@@ -19,7 +19,7 @@ from ctxlab.workbench.batch import run_batch
 from ctxlab.workbench.notebook import Notebook, default_entry, read_notebook
 from ctxlab.workbench.outcome import Outcome
 from ctxlab.workbench.parameters import OUTPUT_DIR, Parameter, parse_assignments
-from ctxlab.workbench.plan import FILE, needs_beside, read_plan
+from ctxlab.workbench.plan import FILE, read_plan, step_beside
 from ctxlab.workbench.run import run_notebook
 from ctxlab.workbench.telling import aligned
 from ctxlab.workbench.watch import watching
@@ -57,12 +57,13 @@ def run(
 ) -> Outcome:
     """Run one notebook and bring the index up to date; see `run_notebook`."""
     name = entry or default_entry(notebook.path)
-    wanted = needs_beside(notebook.path, name) if needs is None else needs
+    planned = step_beside(notebook.path, name)
+    wanted, partial = (planned.needs, planned.partial) if needs is None else (needs, False)
     watch = watching(1)
     watch.started(name)
     try:
         outcome = run_notebook(
-            notebook, passed, entry=name, needs=wanted, results=results,
+            notebook, passed, entry=name, needs=wanted, partial=partial, results=results,
             on_cell=lambda *cell: watch.looks({name: cell}), **options,
         )  # fmt: skip
         watch.ended(outcome)

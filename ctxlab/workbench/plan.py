@@ -10,6 +10,7 @@
     [[run]]
     notebook = "11_claims.ipynb"
     needs = ["tool_mutations"]                  # entries whose tables it reads
+    partial = true                              # of these, those that have a successful run do
 
 Paths in parameters are relative to the project's root, as everywhere.
 """
@@ -27,8 +28,8 @@ from ctxlab.errors import InputError, UsageError
 from ctxlab.workbench.notebook import checked_entry, default_entry
 
 FILE = "plan.toml"
-_KEYS = {"notebook": str, "entry": str, "needs": list, "parameters": dict}
-_WORDS = {str: "text", list: "a list of entries", dict: "a table"}
+_KEYS = {"notebook": str, "entry": str, "needs": list, "partial": bool, "parameters": dict}
+_WORDS = {str: "text", list: "a list of entries", bool: "true or false", dict: "a table"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Step:
     entry: str
     notebook: Path
     needs: tuple[str, ...] = ()
+    partial: bool = False
+    """It runs with those of its needs that have a successful run, however old, if any."""
     parameters: dict[str, Any] = field(default_factory=dict)
     place: str = ""
     """Where it stands in the plan, for errors."""
@@ -99,7 +102,14 @@ def _step(run: dict[str, Any], file: Path, place: str) -> Step:
         entry = checked_entry(run["entry"]) if "entry" in run else default_entry(notebook)
     except UsageError as error:
         raise InputError(str(error), path=file, place=place) from None
-    return Step(entry, notebook, tuple(dict.fromkeys(needs)), run.get("parameters", {}), place)
+    return Step(
+        entry,
+        notebook,
+        tuple(dict.fromkeys(needs)),
+        run.get("partial", False),
+        run.get("parameters", {}),
+        place,
+    )
 
 
 def _check_entries(plan: Plan) -> None:
@@ -133,10 +143,9 @@ def _check_circles(plan: Plan) -> None:
         raise InputError(f"a circle: {circle}", path=plan.path) from None
 
 
-def needs_beside(notebook: str | Path, entry: str) -> tuple[str, ...]:
-    """What a plan beside the notebook says that this entry needs; nothing where there is none."""
+def step_beside(notebook: str | Path, entry: str) -> Step:
+    """What a plan beside the notebook says of this entry; a step without needs where none does."""
     file = Path(notebook).parent / FILE
-    if not file.is_file():
-        return ()
-    steps = {step.entry: step for step in read_plan(file).steps}
-    return steps[entry].needs if entry in steps else ()
+    steps = read_plan(file).steps if file.is_file() else ()
+    found = (step for step in steps if step.entry == entry)
+    return next(found, Step(entry, Path(notebook)))

@@ -6,7 +6,7 @@ and no directory is left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,16 +76,19 @@ def prepare(
     )
 
 
-def needed_run(entry: str, results: Path | None = None) -> Run:
-    """The newest successful run of an entry that is needed.
+def needed_runs(
+    entries: Iterable[str], results: Path | None = None, *, partial: bool = False
+) -> list[Run]:
+    """The newest successful run of each entry that is needed; those that are there if `partial`.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is none, and all are needed.
     """
-    run = newest_successful(entry, results)
-    if run is None:
-        raise UsageError(f"there is no successful run of the needed entry {entry!r}")
-    return run
+    found = {entry: newest_successful(entry, results) for entry in entries}
+    for entry, run in found.items():
+        if run is None and not partial:
+            raise UsageError(f"there is no successful run of the needed entry {entry!r}")
+    return [run for run in found.values() if run is not None]
 
 
 def done_before(job: Prepared, results: Path | None = None) -> Run | None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxlab import project
-from ctxlab.errors import InputError, UsageError
+from ctxlab.errors import CtxlabError, InputError, UsageError
 from ctxlab.workbench.manifest import FILE, Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -106,6 +106,27 @@ def succeeded_before(entry: str, inputs_sha256: str, results: Path | None = None
     )
 
 
+def newest_tables(entries: Iterable[str]) -> dict[str, dict[str, pd.DataFrame]]:
+    """Entry → every table of its newest successful run; entries that have none are left out.
+
+    In a notebook that our runner runs, only entries that the notebook needs are read.
+
+    Raises:
+        InputError: a table is not as its manifest says.
+    """
+    from ctxlab.workbench import tables  # noqa: PLC0415  `ctxlab list` reads no table
+
+    found = {}
+    for entry in entries:
+        run = _to_read(entry)
+        if run is not None:
+            found[entry] = {
+                name: tables.from_csv(run.path / table.path, table.columns)
+                for name, table in run.manifest.tables.items()
+            }
+    return found
+
+
 def load_table(entry: str, name: str) -> pd.DataFrame:
     """A table of the newest successful run of an entry.
 
@@ -118,10 +139,9 @@ def load_table(entry: str, name: str) -> pd.DataFrame:
     """
     from ctxlab.workbench import tables  # noqa: PLC0415  `ctxlab list` reads no table
 
-    run = _needed(entry) if NEEDS_VARIABLE in os.environ else newest_successful(entry)
+    run = _to_read(entry)
     if run is None:
-        there = ", ".join(entries()) or "none"
-        raise InputError(f"no successful run of the entry {entry!r}; there are runs of {there}")
+        raise _none_to_read(entry)
     table = run.manifest.tables.get(name)
     if table is None:
         there = ", ".join(run.manifest.tables) or "none"
@@ -129,13 +149,20 @@ def load_table(entry: str, name: str) -> pd.DataFrame:
     return tables.from_csv(run.path / table.path, table.columns)
 
 
-def _needed(entry: str) -> Run:
-    needs = json.loads(os.environ[NEEDS_VARIABLE])
-    if entry not in needs:
-        told = ", ".join(needs) or "none"
-        raise UsageError(
-            f"the entry {entry!r} is not among what this run needs ({told}); "
-            "name it in the plan's `needs`, or with --needs"
-        )
-    path = Path(needs[entry])
-    return Run(entry, path.name, path)
+def _to_read(entry: str) -> Run | None:
+    """The newest successful run; in a kernel of ours the one that is among what its run needs."""
+    if NEEDS_VARIABLE not in os.environ:
+        return newest_successful(entry)
+    path = json.loads(os.environ[NEEDS_VARIABLE]).get(entry)
+    return Run(entry, Path(path).name, Path(path)) if path else None
+
+
+def _none_to_read(entry: str) -> CtxlabError:
+    if NEEDS_VARIABLE not in os.environ:
+        there = ", ".join(entries()) or "none"
+        return InputError(f"no successful run of the entry {entry!r}; there are runs of {there}")
+    told = ", ".join(json.loads(os.environ[NEEDS_VARIABLE])) or "none"
+    return UsageError(
+        f"the entry {entry!r} is not among what this run needs ({told}); "
+        "name it in the plan's `needs`, or with --needs"
+    )

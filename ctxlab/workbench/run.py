@@ -24,7 +24,7 @@ from ctxlab.workbench.kernelspecs import check_kernel
 from ctxlab.workbench.manifest import Failure, Manifest
 from ctxlab.workbench.notebook import Notebook
 from ctxlab.workbench.outcome import REPORT, Outcome, skipped
-from ctxlab.workbench.prepare import Prepared, done_before, needed_run, prepare
+from ctxlab.workbench.prepare import Prepared, done_before, needed_runs, prepare
 from ctxlab.workbench.record import SIDECAR, UNFINISHED
 from ctxlab.workbench.runlog import RunLog
 
@@ -53,6 +53,7 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
     *,
     entry: str | None = None,
     needs: Sequence[str] = (),
+    partial: bool = False,
     results: str | Path | None = None,
     engine: str = engines.DEFAULT,
     timeout: float | None = None,
@@ -69,6 +70,7 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
             project's root.
         entry: by default the notebook's name without its number.
         needs: entries whose newest successful runs the notebook reads.
+        partial: those of them that have one are enough.
         results: by default `results/` of the project.
         engine: one of `engines.ENGINES`.
         timeout: seconds for the whole run.
@@ -83,7 +85,7 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
     folder = Path(results).resolve() if results else project.results_dir()
     engines.checked_engine(engine)
     check_timeout(timeout)
-    runs = [needed_run(need, folder) for need in dict.fromkeys(needs)]
+    runs = needed_runs(needs, folder, partial=partial)
     job = prepare(notebook, parameters or {}, entry=entry, needs=runs)
     check_kernel(job.notebook.kernel)
     before = None if force else done_before(job, folder)

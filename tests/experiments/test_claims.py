@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+import yaml
 
 from ctxlab.errors import InputError, UsageError
 from ctxlab.experiments.claims import (
@@ -13,6 +14,7 @@ from ctxlab.experiments.claims import (
     load_claims,
     stated,
 )
+from tests.conftest import REPOSITORY
 
 BASE = "id: a, document: tool-design, kind: exact, statement: s"
 
@@ -33,6 +35,22 @@ sea-threshold sea-repeat
 
 def test_no_claim_has_disappeared():
     assert sorted(claim.id for claim in load_claims()) == sorted(IDS)
+
+
+def test_the_figures_are_those_that_were_handed_over():
+    given = yaml.safe_load(shared_file("claims.yaml").read_text(encoding="utf-8"))["claims"]
+    ours = {claim.id: claim for claim in load_claims()}
+    for claim in given:
+        own = ours[claim["id"]]
+        assert (own.value, own.of) == (claim.get("value"), claim.get("of")), claim["id"]
+        assert (own.document, own.kind) == (claim["document"], claim["kind"]), claim["id"]
+
+
+def shared_file(name):
+    for folder in (REPOSITORY.parent, REPOSITORY.parent.parent):
+        if (folder / "shared" / name).exists():
+            return folder / "shared" / name
+    pytest.skip(f"no shared {name} beside the checkout")
 
 
 def test_what_is_measured_somewhere_can_be_read_there():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from ctxlab.experiments import ledger
 from ctxlab.experiments.claims import check, load_claims
 from ctxlab.workbench import run_notebook, tables
+from ctxlab.workbench.baseline import baseline, entries_with_baseline
 from ctxlab.workbench.manifest import read_manifest
 from ctxlab.workbench.notebook import default_entry, read_notebook
 from ctxlab.workbench.parameters import check_values, effective
@@ -139,7 +142,41 @@ def test_the_default_plan_runs_every_notebook():
         effective(declared, check_values(declared, step.parameters))
 
 
-def test_every_claim_s_experiment_is_an_entry_of_a_notebook():
-    entries = {default_entry(notebook) for notebook in NOTEBOOKS}
-    places = {claim.measured_in.experiment for claim in load_claims() if claim.measured_in}
-    assert places <= entries
+def test_every_claim_s_experiment_is_an_entry_that_the_claims_wait_for():
+    plan = read_plan(REPOSITORY / "notebooks" / "plan.toml")
+    (claims,) = (step for step in plan.steps if step.entry == "claims")
+    assert claims == plan.steps[-1]
+    assert set(claims.needs) == set(ledger.experiments(load_claims()))
+
+
+@pytest.fixture(scope="module")
+def all_claims(tmp_path_factory):
+    """The claims on the accepted runs of the plan, as a batch would leave them."""
+    results = tmp_path_factory.mktemp("accepted")
+    for entry in entries_with_baseline():
+        accepted = baseline(entry)
+        shutil.copytree(accepted.path, results / entry / accepted.run_id)
+    notebook = REPOSITORY / "notebooks" / "11_claims.ipynb"
+    needs = ledger.experiments(load_claims())
+    outcome = run_notebook(notebook, needs=needs, partial=True, results=results, engine="forked")
+    assert outcome.status == "succeeded", (outcome.reason, outcome.error)
+    table = read_manifest(outcome.path / "manifest.json").tables["claims"]
+    return tables.from_csv(outcome.path / table.path, table.columns).set_index("id")
+
+
+def test_no_claim_disappears(all_claims):
+    assert sorted(all_claims.index) == sorted(claim.id for claim in load_claims())
+
+
+def test_every_claim_has_its_verdict_and_why(all_claims):
+    accepted = entries_with_baseline()
+    for claim in load_claims():
+        row = all_claims.loc[claim.id]
+        place = claim.measured_in
+        if place is None:
+            assert row["verdict"] in ("open", "live")
+        elif place.experiment in accepted:
+            assert row["verdict"] not in ("open", "live"), row["why"]
+        else:
+            assert f"no run of {place.experiment} yet" in row["why"]
+        assert row["verdict"] == "reproduced" or row["why"]

@@ -220,3 +220,29 @@ def figures() -> Iterator[tuple[str, Figure]]:
             note="simulated",
         ),
     )
+    claims = pd.DataFrame(
+        {
+            "document": ["one", "one", "one", "one", "two", "two"],
+            "claim": ["kept", "two values", "two values", "far", "a rule in words", "a text " * 30],
+            "ratio": [1.0, 0.5, 2.0, 0.001, None, 50.0],
+            "verdict": ["reproduced", "external", "external", "differs", "open", "differs"],
+            "told": ["", "", "", "", "not measured", ""],
+        }
+    )
+    yield (
+        "dots",
+        charts.dots(
+            claims,
+            x="claim",
+            y="ratio",
+            hue="verdict",
+            group="document",
+            text="told",
+            unit="×",
+            label="measured ÷ stated",
+            limits=(0.1, 10),
+            order=("direction", "open", "differs", "reproduced", "live", "external"),
+            references={"as stated": 1},
+            title="One of five claims is reproduced",
+        ),
+    )

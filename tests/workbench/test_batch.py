@@ -95,6 +95,19 @@ def test_a_failing_run_stops_no_other_but_those_that_need_it(root, pretended):
     }
 
 
+def test_who_takes_what_there_is_runs_with_the_newest_that_succeeded(root, pretended, monkeypatch):
+    earlier = make_run(root / "results", "bad", 1)
+    path = plan(root, "bad", "a", "other:bad", "c:a,bad,other")
+    path.write_text(path.read_text() + "partial = true\n")
+    jobs = []
+    monkeypatch.setattr(
+        batch, "work", lambda job, *rest: (jobs.append(job), pretended(job, *rest))[1]
+    )
+    outcomes = go(path)
+    assert statuses(outcomes)["c"] == "succeeded"
+    assert jobs[-1].needs == {"bad": earlier, "a": outcomes[1].path}
+
+
 def test_what_is_needed_runs_before_and_no_more_than_wanted_at_once(root, pretended):
     go(plan(root, "c:b", "b:a", "a", "x", "y", "z"), jobs=2)
     order = pretended.started

@@ -2,7 +2,7 @@ import pytest
 
 from ctxlab.errors import UsageError
 from ctxlab.workbench import identity
-from ctxlab.workbench.prepare import needed_run, prepare
+from ctxlab.workbench.prepare import needed_runs, prepare
 from tests.workbench.fixtures import PARAMETERS, notebook
 from tests.workbench.test_results import FAILED, make_run
 
@@ -50,10 +50,11 @@ def test_the_tables_of_needed_entries_count(root):
     results = root / "results"
 
     def with_need():
-        return prepare(root / "01_x.ipynb", {}, needs=[needed_run("a", results)]).inputs_sha256
+        return prepare(root / "01_x.ipynb", {}, needs=needed_runs("a", results)).inputs_sha256
 
     with pytest.raises(UsageError, match="no successful run of the needed entry 'a'"):
         with_need()
+    assert needed_runs("a", results, partial=True) == []
     make_run(results, "a", 1)
     found = [sha(root), with_need()]
     make_run(results, "a", 3, **FAILED)

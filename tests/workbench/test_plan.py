@@ -2,7 +2,7 @@ import pytest
 
 from ctxlab.errors import InputError
 from ctxlab.workbench.order import by_urgency
-from ctxlab.workbench.plan import Step, needs_beside, read_plan
+from ctxlab.workbench.plan import Step, read_plan, step_beside
 
 PLAN = """
 [[run]]
@@ -81,10 +81,11 @@ def test_no_plan_and_no_text_are_told(tmp_path):
 
 
 def test_a_notebook_beside_a_plan_needs_what_the_plan_says(plan, tmp_path):
-    assert needs_beside(tmp_path / "01_a.ipynb", "a") == ()
-    plan(PLAN)
-    assert needs_beside(tmp_path / "x.ipynb", "c") == ("a", "a_real")
-    assert needs_beside(tmp_path / "x.ipynb", "other") == ()
+    assert step_beside(tmp_path / "01_a.ipynb", "a") == Step("a", tmp_path / "01_a.ipynb")
+    plan(PLAN + "partial = true\n")
+    found = step_beside(tmp_path / "x.ipynb", "c")
+    assert (found.needs, found.partial) == (("a", "a_real"), True)
+    assert step_beside(tmp_path / "x.ipynb", "other").needs == ()
 
 
 def step(entry, *needs):

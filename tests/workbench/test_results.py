@@ -13,6 +13,7 @@ from ctxlab.workbench.results import (
     load_table,
     newest,
     newest_successful,
+    newest_tables,
     runs,
     succeeded_before,
 )
@@ -92,3 +93,10 @@ def test_a_kernel_of_ours_reads_what_its_run_needs(results, monkeypatch):
     assert load_table("a", "t")["n"].tolist() == [2, 3]
     with pytest.raises(UsageError, match=r"'b' is not among what this run needs \(a\)"):
         load_table("b", "t")
+    assert newest_tables(["a", "b"])["a"]["t"]["n"].tolist() == [2, 3]
+
+
+def test_all_tables_of_several_entries_are_read_those_without_a_run_are_left_out(results):
+    assert newest_tables(["b"]) == {}
+    (tables,) = newest_tables(["b", "a"]).values()
+    pd.testing.assert_frame_equal(tables["t"], load_table("a", "t"))

@@ -8,6 +8,7 @@
 | chart | for |
 |---|---|
 | `bars` | a value for each name; `hue` or several `y` for series, `stacked`, `vertical`, `log` |
+| `dots` | dozens of named rows in groups, with marks on one shared axis |
 | `waterfall` | steps that add up to a total |
 | `lines` | a value over an axis; bands, log axes, reference lines, marks |
 | `timeline` | stacked bars over turns, with markers where something happened |
@@ -22,6 +23,7 @@ lines. The order of rows is kept. The same frame gives the same bytes. No pyplot
 """
 
 from ctxlab.workbench.charts.categories import bars, waterfall
+from ctxlab.workbench.charts.marks import dots
 from ctxlab.workbench.charts.numbers import format_value
 from ctxlab.workbench.charts.planes import heatmap, scatter
 from ctxlab.workbench.charts.samples import ecdf, histogram
@@ -30,6 +32,7 @@ from ctxlab.workbench.charts.vector import svg
 
 __all__ = [
     "bars",
+    "dots",
     "ecdf",
     "format_value",
     "heatmap",
