@@ -10,7 +10,7 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
   $(shell rm -f $(READY))
 endif
 
-.PHONY: help results data lab test check bench lock clean
+.PHONY: help results baseline data lab test check bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -19,6 +19,9 @@ help:  ## this list
 results: data  ## run the default batch and leave results/index.html
 	$(BIN)/ctxlab batch notebooks/plan.toml
 	@echo "Open results/index.html"
+
+baseline: results  ## accept the runs of the default batch: what later runs are held against
+	$(BIN)/ctxlab baseline --plan notebooks/plan.toml
 
 # Exit code 1: an MCP server did not give its tools. It was named; the rest is there, so go on.
 data: $(READY)  ## fetch vocabularies, source trees and tool lists into data/cache

@@ -54,6 +54,7 @@ def _root(
 
 
 _RESULTS = typer.Option(None, help="where runs are kept; by default results/ of the project")
+_PLAN = typer.Option(None, metavar="PLAN.toml", help="the runs of this plan, and no others")
 _ENGINE = typer.Option(None, help="how kernels are started: ordinary or forked")
 _TIMEOUT = typer.Option(None, help="seconds that a whole run may take")
 _FORCE = typer.Option(False, "--force", help="run even what succeeded before with the same inputs")
@@ -180,20 +181,28 @@ def _compare(
         help="runs; with --baseline entries, or none: all",
     ),
     against: bool = typer.Option(False, "--baseline", help="newest runs against their baseline"),
+    plan: Path = _PLAN,
     results: Path = _RESULTS,
     html: Path = typer.Option(None, help="write the comparison as a page of its own"),
     as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
 ) -> None:
     """Say what changed between two runs: their inputs, then every row of their tables.
 
-    A run is a run directory, ENTRY/RUN-ID, baseline/ENTRY, or an entry (its newest run). Exit code
-    1: something is worse, missing or failed.
+    A run is a run directory, ENTRY/RUN-ID, baseline/ENTRY, or an entry (its newest run). With
+    --baseline --plan the plan's runs are compared; each must be there, and have a baseline. Exit
+    code 1: something is worse, missing or failed.
 
     Example: ctxlab compare --baseline
     """
     from ctxlab.workbench import chosen, comparing
 
-    found = comparing.compare(chosen.pairs(runs or [], results, baseline=against))
+    if plan and (runs or not against):
+        raise UsageError("--plan goes with --baseline, and names the entries by itself")
+    wanted = (
+        chosen.planned(plan, results) if plan
+        else chosen.pairs(runs or [], results, baseline=against)
+    )  # fmt: skip
+    found = comparing.compare(wanted)
     if html:
         typer.echo("\n".join(str(path) for path in comparing.write_pages(html, found)))
     else:
@@ -204,15 +213,25 @@ def _compare(
 @app.command("baseline")
 def _baseline(
     entries: list[str] = typer.Argument(None, help="by default every entry"),
+    plan: Path = _PLAN,
     results: Path = _RESULTS,
 ) -> None:
     """Accept the newest successful runs as what later runs are held against.
+
+    With --plan they are the runs with the plan's own inputs, one for each step, and nothing else
+    stays accepted.
 
     Example: ctxlab baseline tool_mutations
     """
     from ctxlab.workbench import baseline
 
-    for path in baseline.accept_newest(entries or [], results):
+    if plan and entries:
+        raise UsageError("--plan names the entries by itself")
+    moved = (
+        baseline.accept_planned(plan, results) if plan
+        else baseline.accept_newest(entries or [], results)
+    )  # fmt: skip
+    for path in moved:
         typer.echo(path)
 
 

@@ -75,5 +75,20 @@ def accept_newest(entries: list[str], folder: Path | None = None) -> list[Path]:
     return [accept(run, folder) for _, run in chosen if run is not None]
 
 
+def accept_planned(plan: Path, folder: Path | None = None) -> list[Path]:
+    """Accept the runs of a plan, and let go what is accepted of entries that it has no more.
+
+    Raises:
+        InputError, UsageError: see `planned_runs`; nothing is moved then.
+    """
+    from ctxlab.workbench.planned import planned_runs  # noqa: PLC0415  notebooks are read
+
+    runs = planned_runs(plan, folder)
+    places = [accept(run, folder) for run in runs]
+    for entry in {*entries_with_baseline(folder)} - {run.entry for run in runs}:
+        shutil.rmtree(_place(entry, folder))
+    return places
+
+
 def _place(entry: str, folder: Path | None) -> Path:
     return (folder or project.results_dir()) / BASELINE / entry

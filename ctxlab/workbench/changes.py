@@ -1,128 +1,105 @@
-"""What differs between two runs, as far as their manifests tell: inputs, and which tables moved.
+"""What two runs were made of, and in what that differs.
 
->>> before = {"parameters": {"seeds": 10}, "git": {"commit": "a" * 40}}
->>> after = {"parameters": {"seeds": 20}, "git": {"commit": "a" * 40}}
->>> input_changes(before, after)
-[Change(what='seeds', before='10', after='20')]
+>>> told(InputChange("git.commit", "a" * 40, "b" * 40))
+('commit', 'aaaaaaaa', 'bbbbbbbb')
 
-Manifests are mappings as JSON gives them; what they lack is no change. Not handled: rows and
-verdicts, which are the comparison's.
+`input_changes` names each by its path in the manifest and keeps whole values, for a script;
+`in_short` is what people read. Not handled: rows and verdicts, which are `compare`'s.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Verdict = Literal["same", "differs", "new", "gone"]
+from ctxlab import project
+from ctxlab.workbench.manifest import Manifest
 
-_SHORT = 8
+_SHORT, _LONGEST = 8, 60
 _NAMED = 4
-_LONGEST = 60
-_FACTS = (
-    ("commit", ("git", "commit")),
-    ("uncommitted changes", ("git", "dirty")),
-    ("notebook", ("notebook", "source_sha256")),
-    ("Python", ("environment", "python")),
-    ("lock", ("environment", "lock_sha256")),
-    ("tokenizer", ("tokenizer",)),
-)
+_PACKAGES = "environment.packages."
+_WORDS = {
+    "notebook.source_sha256": "notebook",
+    "git.commit": "commit",
+    "git.dirty": "uncommitted changes",
+    "environment.python": "Python",
+    "environment.lock_sha256": "lock",
+}
+_HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True)
-class Change:
-    """One input that is not what it was; an empty side was not there."""
+class InputChange:
+    """One input that differs: `what` as a path into the manifest, such as `parameters.turns`."""
 
     what: str
-    before: str
-    after: str
+    before: Any
+    """None where it was not there."""
+    after: Any
 
 
-def input_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """What differs in what two runs were made of: parameters, code, packages, data.
+def input_changes(old: Manifest, new: Manifest) -> list[InputChange]:
+    """Everything that differs: parameters, notebook, data, models, commit, packages."""
+    before, after = dict(_inputs(old)), dict(_inputs(new))
+    return [
+        InputChange(what, before.get(what), after.get(what))
+        for what in {**after, **before}
+        if before.get(what) != after.get(what)
+    ]
 
-    The packages that moved are named one by one up to four, then counted.
+
+def _inputs(manifest: Manifest) -> Iterator[tuple[str, Any]]:
+    """What a run was made of, as paths into its manifest; what matters most comes first."""
+    yield from ((f"parameters.{name}", value) for name, value in manifest.parameters.items())
+    yield "notebook.source_sha256", manifest.notebook.source_sha256
+    yield from ((f"data.{item.path}", item.sha256) for item in manifest.data)
+    yield from (("models", manifest.models), ("tokenizer", manifest.tokenizer))
+    yield from (("git.commit", manifest.git.commit), ("git.dirty", manifest.git.dirty))
+    yield "environment.python", manifest.environment.python
+    yield "environment.lock_sha256", manifest.environment.lock_sha256
+    packages = manifest.environment.packages.items()
+    yield from ((f"{_PACKAGES}{name}", version) for name, version in packages)
+
+
+def drifted(old: Manifest, new: Manifest) -> bool:
+    """Whether a fetched input (in data/cache) has another content under the same path.
+
+    Nobody of this project moved it: what was measured on it is no regression.
     """
-    changes = list(_pairs("", part(before, "parameters"), part(after, "parameters")))
-    for what, place in _FACTS:
-        old, new = _found(before, place), _found(after, place)
-        if old != new:
-            changes.append(Change(what, _told(old), _told(new)))
-    changes += _data_changes(before, after)
-    packages = [part(part(run, "environment"), "packages") for run in (before, after)]
-    moved = list(_pairs("", *packages))
-    changes += moved[:_NAMED]
-    if len(moved) > _NAMED:
-        changes.append(Change(f"{len(moved) - _NAMED:,} more packages", "", ""))
-    return changes
-
-
-def table_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Verdict]:
-    """Table → whether it is byte for byte what it was; measured times are left out.
-
-    >>> table_changes({"tables": {"a": {"sha256": "1"}}}, {"tables": {"a": {"sha256": "2"}}})
-    {'a': 'differs'}
-    """
-    old, new = (
-        {
-            name: table.get("sha256")
-            for name, table in part(run, "tables").items()
-            if isinstance(table, Mapping) and table.get("measured") is not True
-        }
-        for run in (before, after)
+    before = {item.path: item.sha256 for item in old.data}
+    fetched = project.data_dir() / "cache"
+    return any(
+        before.get(item.path, item.sha256) != item.sha256
+        and project.resolve(item.path).is_relative_to(fetched)
+        for item in new.data
     )
-    return {name: _verdict(name, old, new) for name in sorted({*old, *new})}
 
 
-def part(value: object, name: str) -> Mapping[str, Any]:
-    """A mapping inside a mapping; empty where there is none."""
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+def in_short(changes: Sequence[InputChange]) -> list[tuple[str, str, str]]:
+    """The changes as `told`; packages that moved are named up to four, then counted."""
+    packages = [change for change in changes if change.what.startswith(_PACKAGES)]
+    rows = [told(change) for change in changes if change not in packages[_NAMED:]]
+    if len(packages) > _NAMED:
+        rows.append((f"{len(packages) - _NAMED:,} more packages", "", ""))
+    return rows
 
 
-def _verdict(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Verdict:
-    if name not in old:
-        return "new"
-    if name not in new:
-        return "gone"
-    return "same" if old[name] == new[name] else "differs"
+def told(change: InputChange) -> tuple[str, str, str]:
+    """What, before and after, as people read them: hashes short, nothing longer than 60."""
+    name = _WORDS.get(change.what) or change.what.removeprefix(_PACKAGES)
+    name = name.removeprefix("parameters.").removeprefix("data.")
+    return name, _value(change.before), _value(change.after)
 
 
-def _pairs(about: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    for name in [*old, *(name for name in new if name not in old)]:
-        if old.get(name) != new.get(name):
-            yield Change(f"{about}{name}", _told(old.get(name)), _told(new.get(name)))
-
-
-def _data_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
-    """Inputs whose content moved under the same path; another path is a parameter's change."""
-    old, new = ({datum["path"]: datum for datum in _data(run)} for run in (before, after))
-    for path in [path for path in old if path in new]:
-        if old[path].get("sha256") != new[path].get("sha256"):
-            yield Change(str(path), _told(old[path].get("sha256")), _told(new[path].get("sha256")))
-
-
-def _data(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    data = run.get("data")
-    found = data if isinstance(data, list) else []
-    return [datum for datum in found if isinstance(datum, Mapping) and "path" in datum]
-
-
-def _found(run: Mapping[str, Any], place: tuple[str, ...]) -> object:
-    found: Any = run
-    for name in place:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
-
-
-def _told(value: object) -> str:
+def _value(value: object) -> str:
     if value is None:
-        return ""
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if len(text) in (40, 64) and not set(text) - set("0123456789abcdef"):  # a hash
+    if len(text) in (40, 64) and _HEX.issuperset(text):
         return text[:_SHORT]
+    text = "".join(each if each.isprintable() else " " for each in text)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

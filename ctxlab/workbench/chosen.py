@@ -10,6 +10,7 @@ from ctxlab.workbench import results
 from ctxlab.workbench.baseline import baseline as accepted_run
 from ctxlab.workbench.baseline import entries_with_baseline
 from ctxlab.workbench.manifest import FILE
+from ctxlab.workbench.results import Run
 
 
 def run_directory(text: str, folder: Path | None = None) -> Path:
@@ -47,19 +48,37 @@ def pairs(
     return [(run_directory(before, folder), run_directory(after, folder))]
 
 
-def against_baseline(entries: list[str], folder: Path | None = None) -> list[tuple[Path, Path]]:
-    """Baseline and newest run of each entry; of all that have a baseline when none is named.
+def planned(plan: Path, folder: Path | None = None) -> list[tuple[Path, Path]]:
+    """Baseline and run of each step of a plan.
 
     Raises:
-        InputError: an entry that has no baseline, or no run.
+        InputError: a step has no baseline; see `planned_runs` as well.
     """
+    from ctxlab.workbench.planned import planned_runs  # noqa: PLC0415  notebooks are read
+
+    return [(_accepted(run.entry, folder).path, run.path) for run in planned_runs(plan, folder)]
+
+
+def against_baseline(entries: list[str], folder: Path | None = None) -> list[tuple[Path, Path]]:
+    """Baseline and newest run of each entry; of all that have both when none is named.
+
+    Raises:
+        InputError: a named entry that has no baseline, or no run; or no entry has both.
+    """
+    named = entries or sorted({*entries_with_baseline(folder)} & {*results.entries(folder)})
     pairs = []
-    for entry in entries or entries_with_baseline(folder):
-        accepted, newest = accepted_run(entry, folder), results.newest(entry, folder)
-        if accepted is None or newest is None:
-            what = "baseline" if accepted is None else "run"
-            raise InputError(f"the entry {entry!r} has no {what} in {folder or 'results'}")
+    for entry in named:
+        accepted, newest = _accepted(entry, folder), results.newest(entry, folder)
+        if newest is None:
+            raise InputError(f"the entry {entry!r} has no run in {folder or 'results'}")
         pairs.append((accepted.path, newest.path))
     if not pairs:
-        raise InputError("there is no baseline yet; `ctxlab baseline` accepts the newest runs")
+        raise InputError("no entry has a run and a baseline; `ctxlab baseline` accepts runs")
     return pairs
+
+
+def _accepted(entry: str, folder: Path | None) -> Run:
+    found = accepted_run(entry, folder)
+    if found is None:
+        raise InputError(f"the entry {entry!r} has no baseline in {folder or 'results'}")
+    return found

@@ -2,39 +2,35 @@
 
 `compare_runs(before, after)` reads two run directories (manifests and tables, nothing else) and
 decides nothing by itself: the rules were recorded with the tables, and `verdicts` applies them.
-Where the notebook's source differs, rows are `not comparable`: a measurement that was changed is
-not a regression.
+
+A measurement that was changed is no regression. Rows are `not comparable` where
+
+| what differs                                   | because                                        |
+|------------------------------------------------|------------------------------------------------|
+| the notebook's source                          | it measures something else now                 |
+| a fetched input, under the same path           | a server or a package moved, nobody here       |
+| the machine, for tables of measured times      | times are a machine's own                      |
+
+ctxlab's own source, the commit and the packages are what a comparison is there to judge.
 """
 
 from __future__ import annotations
 
-import csv
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ctxlab.errors import InputError
+from ctxlab.workbench.changes import InputChange as InputChange
+from ctxlab.workbench.changes import drifted, input_changes
+from ctxlab.workbench.joined import Pair, joined
 from ctxlab.workbench.manifest import Manifest, Table, read_manifest
-from ctxlab.workbench.rules import Rule
-from ctxlab.workbench.verdicts import Verdict, judge
-
-REPEAT = "repeat"
-"""The key column of a measured table that numbers the repeats of one measurement."""
+from ctxlab.workbench.verdicts import Verdict, judge, summed
 
 BAD: frozenset[Verdict] = frozenset({"worse", "missing", "failed"})
-_Row = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class InputChange:
-    """One input that differs: `what` as a path into the manifest, such as `parameters.turns`."""
-
-    what: str
-    before: Any
-    after: Any
+GOOD: frozenset[Verdict] = frozenset({"better", "fixed"})
+_MACHINE = ("system", "architecture", "processor", "cpus")
 
 
 @dataclass(frozen=True)
@@ -85,15 +81,14 @@ def compare_runs(before: str | Path, after: str | Path) -> Comparison:
     Raises:
         InputError: a directory without a readable manifest, a table that is not as recorded.
     """
-    old_dir, new_dir = Path(before), Path(after)
-    old, new = read_manifest(old_dir), read_manifest(new_dir)
-    rows, same = _status_rows(old, new), 0
+    old, new = read_manifest(before), read_manifest(after)
+    counts: Counter[str] = Counter()
+    rows = _status_rows(old, new)
     if not rows:
-        found = list(_tables(old_dir, new_dir, old, new))
-        rows = [row for row in found if row.verdict != "same"]
-        same = len(found) - len(rows)
-    counts = Counter[str]({"same": same}) + Counter(row.verdict for row in rows)
-    inputs = tuple(_input_changes(old, new))
+        for name in {**old.tables, **new.tables}:
+            rows += _table((Path(before), old), (Path(after), new), name, counts)
+    counts.update(row.verdict for row in rows)
+    inputs = tuple(input_changes(old, new))
     return Comparison(
         new.entry, str(before), str(after), inputs, tuple(rows), dict(sorted(counts.items()))
     )
@@ -113,99 +108,53 @@ def _status(manifest: Manifest) -> str:
     return f"failed: {error.ename}: {error.evalue}" if error else manifest.status
 
 
-def _input_changes(old: Manifest, new: Manifest) -> Iterator[InputChange]:
-    before, after = dict(_flat_inputs(old)), dict(_flat_inputs(new))
-    for what in {**after, **before}:
-        if before.get(what) != after.get(what):
-            yield InputChange(what, before.get(what), after.get(what))
-
-
-def _flat_inputs(manifest: Manifest) -> Iterator[tuple[str, Any]]:
-    """What a run was made of, as paths into its manifest; what matters most comes first."""
-    yield from ((f"parameters.{name}", value) for name, value in manifest.parameters.items())
-    yield "notebook.source_sha256", manifest.notebook.source_sha256
-    yield from ((f"data.{item.path}", item.sha256) for item in manifest.data)
-    yield from (("models", manifest.models), ("tokenizer", manifest.tokenizer))
-    yield from (("git.commit", manifest.git.commit), ("git.dirty", manifest.git.dirty))
-    yield "environment.python", manifest.environment.python
-    yield "environment.lock_sha256", manifest.environment.lock_sha256
-    packages = manifest.environment.packages.items()
-    yield from ((f"environment.packages.{name}", version) for name, version in packages)
-
-
-def _tables(old_dir: Path, new_dir: Path, old: Manifest, new: Manifest) -> Iterator[RowChange]:
-    comparable = old.notebook.source_sha256 == new.notebook.source_sha256
-    for name in {**old.tables, **new.tables}:
-        before, after = old.tables.get(name), new.tables.get(name)
-        for row in _rows(name, (old_dir, before), (new_dir, after)):
-            if comparable or row.verdict == "same":
-                yield row
-            else:
-                yield RowChange(row.table, row.key, "not comparable", row.cells)
-
-
-def _rows(
-    name: str, old: tuple[Path, Table | None], new: tuple[Path, Table | None]
-) -> Iterator[RowChange]:
-    (_, before), (_, after) = old, new
-    recorded = after or before
-    assert recorded is not None
+def _table(
+    old: tuple[Path, Manifest], new: tuple[Path, Manifest], name: str, counts: Counter[str]
+) -> list[RowChange]:
+    """The rows of one table that are not the same; those that are, are counted."""
+    before, after = old[1].tables.get(name), new[1].tables.get(name)
     if before and after and before.sha256 == after.sha256:
-        yield from (RowChange(name, "", "same") for _ in range(after.rows))
-        return
-    rows_before, rows_after = _read_table(*old, recorded.key), _read_table(*new, recorded.key)
-    for key in {**rows_before, **rows_after}:
-        yield _row(name, key, (rows_before.get(key), rows_after.get(key)), recorded.metrics)
+        counts["same"] += after.rows
+        return []
+    rows = []
+    for key, pair in joined((old[0], before), (new[0], after)):
+        row = _row(name, key, pair, after or before)
+        if row is None:
+            counts["same"] += 1
+        else:
+            rows.append(row)
+    measured = any(table.measured for table in (before, after) if table)
+    if _comparable(old[1], new[1], measured=measured):
+        return rows
+    return [RowChange(row.table, row.key, "not comparable", row.cells) for row in rows]
 
 
-def _read_table(
-    folder: Path, recorded: Table | None, key: list[str]
-) -> dict[tuple[str, ...], list[_Row]]:
-    """Rows by key; the repeats of a measured value stand together in one list."""
-    if recorded is None:
-        return {}
-    joined_on = [column for column in key if column != REPEAT]
-    path = folder / recorded.path
-    found: dict[tuple[str, ...], list[_Row]] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                found.setdefault(tuple(row[column] for column in joined_on), []).append(row)
-    except (OSError, KeyError, csv.Error) as error:
-        raise InputError(f"the table is not as its manifest says: {error!r}", path=path) from error
-    return found
+def _comparable(old: Manifest, new: Manifest, *, measured: bool) -> bool:
+    if old.notebook.source_sha256 != new.notebook.source_sha256 or drifted(old, new):
+        return False
+    return not measured or _machine(old) == _machine(new)
 
 
-def _row(
-    table: str,
-    key: tuple[str, ...],
-    rows: tuple[list[_Row] | None, list[_Row] | None],
-    metrics: Mapping[str, Rule],
-) -> RowChange:
-    before, after = rows
-    told = " · ".join(key)
-    if before is None or after is None:
-        return RowChange(table, told, "new" if before is None else "missing")
-    if before == after:
-        return RowChange(table, told, "same")
-    cells = tuple(_cells(before, after, metrics))
+def _machine(manifest: Manifest) -> list[Any]:
+    return [manifest.machine.get(what) for what in _MACHINE]
+
+
+def _row(name: str, key: str, pair: Pair, recorded: Table | None) -> RowChange | None:
+    """None where no rule sees a difference."""
+    assert recorded is not None
+    if pair.before is None or pair.after is None:
+        return RowChange(name, key, "new" if pair.before is None else "missing")
+    if pair.same:
+        return None
+    cells = tuple(_cells(pair, recorded))
     found = {cell.verdict for cell in cells}
-    worst: Verdict = "worse" if "worse" in found else "better" if "better" in found else "same"
-    return RowChange(table, told, worst, cells)
+    verdict: Verdict | None = next((each for each in ("worse", "better") if each in found), None)
+    return RowChange(name, key, verdict, cells) if verdict else None
 
 
-def _cells(
-    before: list[_Row], after: list[_Row], metrics: Mapping[str, Rule]
-) -> Iterator[CellChange]:
-    for column, rule in metrics.items():
-        old = [row.get(column) or "" for row in before]
-        new = [row.get(column) or "" for row in after]
+def _cells(pair: Pair, recorded: Table) -> Iterator[CellChange]:
+    for column, rule in recorded.metrics.items():
+        old, new = pair.cells(column)
         if old != new:
-            verdict, note = judge(rule, old, new)
-            yield CellChange(column, _told(old), _told(new), verdict, note)
-
-
-def _told(cells: list[str]) -> str:
-    if len(cells) == 1:
-        return cells[0]
-    return f"median {statistics.median(map(float, cells)):.6g} of {len(cells)}"
+            verdict, note = judge(rule, old, new, measured=recorded.measured)
+            yield CellChange(column, summed(old), summed(new), verdict, note)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ctxlab.workbench.compare import CellChange, Comparison, InputChange, RowChange
+from ctxlab.workbench.changes import in_short
+from ctxlab.workbench.compare import CellChange, Comparison, RowChange
 
 ROWS_SHOWN = 40
+ORDER = ("failed", "worse", "missing", "fixed", "better", "new", "not comparable")
+"""Verdicts other than the same, the bad ones first."""
+
 _CELL = 60
 
 
@@ -21,7 +25,7 @@ def _lines(comparison: Comparison, rows_shown: int) -> Iterator[str]:
     yield f"after   {comparison.after}"
     yield ""
     yield "inputs that differ:" if comparison.inputs else "the inputs are the same"
-    yield from (f"  {_input(change)}" for change in comparison.inputs)
+    yield from (f"  {_input(*change)}" for change in in_short(comparison.inputs))
     yield ""
     rows = by_badness(comparison)
     yield from (line for row in rows[:rows_shown] for line in _row(row))
@@ -32,12 +36,11 @@ def _lines(comparison: Comparison, rows_shown: int) -> Iterator[str]:
 
 def by_badness(comparison: Comparison) -> list[RowChange]:
     """The rows that are not the same, the bad ones first."""
-    order = ("failed", "worse", "missing", "fixed", "better", "new", "not comparable")
-    return sorted(comparison.rows, key=lambda row: order.index(row.verdict))
+    return sorted(comparison.rows, key=lambda row: ORDER.index(row.verdict))
 
 
-def _input(change: InputChange) -> str:
-    return f"{change.what}: {_short(change.before)} → {_short(change.after)}"
+def _input(what: str, before: str, after: str) -> str:
+    return f"{what}: {before} → {after}" if before or after else what
 
 
 def _row(row: RowChange) -> Iterator[str]:

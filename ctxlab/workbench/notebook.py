@@ -19,7 +19,7 @@ from ctxlab.errors import InputError, UsageError
 from ctxlab.workbench.parameters import OUTPUT_DIR, Parameter, read_parameters
 
 _ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_RESERVED = ("baseline",)
+_RESERVED = ("baseline", "comparisons")
 _FORMAT = 4
 
 

@@ -28,6 +28,8 @@ NEEDS_VARIABLE = "CTXLAB_NEEDS"
 """In a kernel of ours: entry → run directory, those that the running entry needs, as JSON."""
 
 BASELINE = "baseline"
+COMPARISONS = "comparisons"
+"""Beside the entries: the accepted runs, and the pages of comparisons that the index writes."""
 RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
 """UTC start and the first 8 hex of inputs_sha256: names sort by time."""
 
@@ -58,7 +60,9 @@ def entries(results: Path | None = None) -> list[str]:
     """The entries that have runs, by name."""
     folder = results or project.results_dir()
     names = (path.name for path in _folders(folder) if not path.name.startswith("."))
-    return sorted(name for name in names if name != BASELINE and _run_ids(folder / name))
+    return sorted(
+        name for name in names if name not in (BASELINE, COMPARISONS) and _run_ids(folder / name)
+    )
 
 
 def runs(entry: str, results: Path | None = None) -> list[Run]:

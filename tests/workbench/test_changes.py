@@ -1,66 +1,85 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ctxlab.workbench.changes import Change, input_changes, table_changes
-from tests.workbench.made_runs import MANIFEST
+import pytest
+
+from ctxlab import project
+from ctxlab.workbench.changes import InputChange, drifted, in_short, input_changes
+from ctxlab.workbench.manifest import Datum, Git, Manifest, Source, read_manifest
+from tests.workbench.made_runs import made
 
 
-def changed(**parts: Any) -> list[Change]:
-    return input_changes(MANIFEST, MANIFEST | parts)
+@pytest.fixture
+def manifest(tmp_path) -> Manifest:
+    return read_manifest(made(tmp_path))
 
 
-def test_equal_runs_differ_in_nothing() -> None:
-    assert changed(started="2027-01-01T00:00:00Z", seconds=99, run_id="other", machine={}) == []
+def short(manifest: Manifest, **parts: Any) -> list[tuple[str, str, str]]:
+    return in_short(input_changes(manifest, replace(manifest, **parts)))
 
 
-def test_parameters_that_came_went_and_moved() -> None:
-    assert changed(parameters={"toolset": "x.json", "new": [1]}) == [
-        Change("toolset", "data/tools/base.json", "x.json"),
-        Change("seeds", "100", ""),
-        Change("new", "", "[1]"),
+def test_equal_runs_differ_in_nothing(manifest):
+    assert short(manifest, started="2027-01-01T00:00:00Z", seconds=99, run_id="x", machine={}) == []
+
+
+def test_parameters_that_came_went_and_moved(manifest):
+    parameters = {"toolset": "x.json", "new": [1]}
+    assert sorted(short(manifest, parameters=parameters)) == [
+        ("new", "none", "[1]"),
+        ("seeds", "100", "none"),
+        ("toolset", "data/tools/base.json", "x.json"),
     ]
 
 
-def test_code_and_its_surroundings() -> None:
-    git = {"commit": "f" * 40, "branch": "other", "dirty": True}
-    notebook = {"path": "p", "source_sha256": "12" * 32}
-    environment = MANIFEST["environment"] | {"python": "3.14.0"}
-    assert changed(git=git, notebook=notebook, environment=environment) == [
-        Change("commit", "0123456789abcdef", "ffffffff"),
-        Change("uncommitted changes", "no", "yes"),
-        Change("notebook", "abababab", "12121212"),
-        Change("Python", "3.11.7", "3.14.0"),
+def test_whole_values_are_for_scripts_short_ones_for_people(manifest):
+    found = input_changes(manifest, replace(manifest, notebook=Source("p", "12" * 32)))
+    assert found == [InputChange("notebook.source_sha256", "ab" * 32, "12" * 32)]
+    assert in_short(found) == [("notebook", "abababab", "12121212")]
+
+
+def test_code_and_its_surroundings(manifest):
+    git = Git("f" * 40, "other", dirty=True)
+    environment = replace(manifest.environment, python="3.14.0")
+    assert short(manifest, git=git, environment=environment) == [
+        ("commit", "0123456789abcdef", "ffffffff"),
+        ("uncommitted changes", "no", "yes"),
+        ("Python", "3.11.7", "3.14.0"),
     ]
 
 
-def test_packages_are_named_up_to_four_then_counted() -> None:
-    packages = {f"p{n}": "1" for n in range(6)} | MANIFEST["environment"]["packages"]
-    told = changed(environment=MANIFEST["environment"] | {"packages": packages})
-    assert told[:1] == [Change("p0", "", "1")]
-    assert told[4:] == [Change("2 more packages", "", "")]
+def test_packages_are_named_up_to_four_then_counted(manifest):
+    packages = {f"p{n}": "1" for n in range(6)} | manifest.environment.packages
+    told = short(manifest, environment=replace(manifest.environment, packages=packages))
+    assert told[0] == ("p0", "none", "1")
+    assert told[4:] == [("2 more packages", "", "")]
 
 
-def test_data_whose_content_moved() -> None:
-    data = [{"path": "data/tools/base.json", "sha256": "00" * 32, "bytes": 1}]
-    assert changed(data=data) == [Change("data/tools/base.json", "efefefef", "00000000")]
-    assert changed(data=[data[0] | {"path": "elsewhere.json"}]) == []  # its parameter says so
+def test_data_whose_content_moved(manifest):
+    data = [Datum("data/tools/base.json", "00" * 32, 1)]
+    assert short(manifest, data=data) == [("data/tools/base.json", "efefefef", "00000000")]
 
 
-def test_foreign_manifests_are_survived() -> None:
-    for wrong in ({}, {"parameters": 3, "git": [], "data": {"a": 1}, "environment": None}):
-        input_changes(wrong, MANIFEST)
-        input_changes(MANIFEST, wrong)
-        table_changes(wrong, {"tables": {"a": 3, "b": {}}})
+def test_one_line_of_printable_text(manifest):
+    ((_, _, after),) = short(manifest, tokenizer="a\nb\x1b[31m" + "x" * 99)
+    assert after.isprintable()
+    assert len(after) == 60
 
 
-def test_tables_by_their_bytes() -> None:
-    before = {"a": {"sha256": "1"}, "b": {"sha256": "1"}, "c": {"sha256": "1"}}
-    after = {"a": {"sha256": "1"}, "b": {"sha256": "2"}, "d": {"sha256": "1"}}
-    times = {"t": {"sha256": "9", "measured": True}}
-    assert table_changes({"tables": before | times}, {"tables": after}) == {
-        "a": "same",
-        "b": "differs",
-        "c": "gone",
-        "d": "new",
-    }
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("data/cache/toolsets/registry.json", True),
+        ("data/tools/base.json", False),
+        ("elsewhere/cache/x.json", False),
+    ],
+)
+def test_only_what_was_fetched_drifts(manifest, path, expected):
+    old = replace(manifest, data=[Datum(path, "a" * 64, 1)])
+    new = replace(manifest, data=[Datum(path, "b" * 64, 1)])
+    assert drifted(old, new) is expected
+    assert not drifted(old, old)
+    assert not drifted(manifest, new)  # another path: its parameter says so
+    absolute = replace(new, data=[Datum(str(project.resolve(path)), "b" * 64, 1)])
+    assert not drifted(old, absolute)

@@ -1,10 +1,12 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxlab.errors import InputError
 from ctxlab.workbench.compare import compare_runs
-from ctxlab.workbench.manifest import Environment, Source
+from ctxlab.workbench.manifest import Datum, Environment, Source
 from ctxlab.workbench.rules import Rule
 from ctxlab.workbench.verdicts import judge
 from tests.workbench.runs import write_run
@@ -146,11 +148,83 @@ def test_lower_and_higher_are_mirrors_and_a_wider_threshold_never_finds_more(
         )
 
 
+def test_a_single_measured_value_is_judged_by_the_threshold_alone_which_is_said():
+    assert judge(Rule("lower"), ["1"], ["2"]).note == ""
+    note = judge(Rule("lower"), ["1"], ["2"], measured=True).note
+    assert note == "by the threshold alone: 1 repeat is too few to test"
+
+
+def test_the_last_digits_of_a_sum_are_no_change():
+    total, other = repr(sum([0.1] * 10)), "1.0"
+    assert total != other
+    for better in ("exact", "lower", "higher"):
+        assert judge(Rule(better), [other], [total]).verdict == "same"
+    assert judge(Rule("exact"), ["1000000"], ["1000001"]).verdict == "worse"
+
+
+def test_measured_times_of_another_machine_are_not_comparable_the_rest_is(tmp_path):
+    metrics = {"seconds": Rule("lower", relative=0.1)}
+    for day, seconds in ((0, 1), (1, 9), (2, 9)):
+        times = [{"case": "a", "seconds": seconds}]
+        path = write_run(
+            tmp_path,
+            days=day,
+            tables={
+                "times": (times, ["case"], metrics),
+                "steps": (rows(a=100 * seconds), ["step"], LOWER),
+            },
+            machine={"system": "Linux", "processor": "this" if day < 2 else "other", "cpus": 2},
+        )
+        manifest = json.loads((path / "manifest.json").read_text())
+        manifest["tables"]["times"]["measured"] = True
+        (path / "manifest.json").write_text(json.dumps(manifest))
+    first, same, other = sorted((tmp_path / "entry").iterdir())
+    assert {row.table: row.verdict for row in compare_runs(first, same).rows} == {
+        "times": "worse",
+        "steps": "worse",
+    }
+    assert {row.table: row.verdict for row in compare_runs(first, other).rows} == {
+        "times": "not comparable",
+        "steps": "worse",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "verdict"), [("data/cache/toolsets/x.json", "not comparable"), ("x.json", "worse")]
+)
+def test_what_was_fetched_and_moved_by_itself_makes_nothing_worse(tmp_path, path, verdict):
+    table = {"steps": (rows(a=1), ["step"], LOWER)}
+    old = write_run(tmp_path, days=0, tables=table, data=[Datum(path, "a" * 64, 1)])
+    table = {"steps": (rows(a=9), ["step"], LOWER)}
+    new = write_run(tmp_path, days=1, tables=table, data=[Datum(path, "b" * 64, 1)])
+    found = compare_runs(old, new)
+    assert [row.verdict for row in found.rows] == [verdict]
+    assert [change.what for change in found.inputs] == [f"data.{path}"]
+
+
+def test_another_key_leaves_no_row_a_partner(tmp_path):
+    old = write_run(tmp_path, days=0, tables={"t": ([{"a": 1, "v": 1}], ["a"], {})})
+    new = write_run(tmp_path, days=1, tables={"t": ([{"b": 1, "v": 1}], ["b"], {})})
+    assert compare_runs(old, new).counts == {"missing": 1, "new": 1}
+
+
+def test_repeated_cells_that_are_no_numbers_are_told_as_they_are(tmp_path):
+    metrics = {"said": Rule("exact")}
+    for day, said in enumerate(("a", "b")):
+        table = [{"case": "x", "repeat": n, "said": said} for n in range(2)]
+        write_run(tmp_path, days=day, tables={"t": (table, ["case", "repeat"], metrics)})
+    found = compare_runs(*sorted((tmp_path / "entry").iterdir()))
+    assert (found.rows[0].cells[0].before, found.rows[0].cells[0].after) == ("a, a", "b, b")
+
+
 def test_a_table_that_is_not_as_recorded_is_told_with_its_path(tmp_path):
     old = write_run(tmp_path, days=0, tables={"steps": (rows(a=1), ["step"], LOWER)})
     new = write_run(tmp_path, days=1, tables={"steps": (rows(a=2), ["step"], LOWER)})
     (new / "steps.csv").write_text("other\n1\n")
     with pytest.raises(InputError, match=r"steps\.csv: the table is not as its manifest says"):
+        compare_runs(old, new)
+    (new / "steps.csv").write_text("step,tokens\na\n")
+    with pytest.raises(InputError, match=r"steps\.csv: .*a row lacks fields"):
         compare_runs(old, new)
     (new / "steps.csv").unlink()
     with pytest.raises(InputError, match=r"steps\.csv"):

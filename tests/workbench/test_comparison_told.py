@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -30,7 +31,7 @@ def comparison(tmp_path):
 
 def test_the_text_says_inputs_first_then_the_bad_rows_then_the_good_then_the_counts(comparison):
     lines = as_text(comparison).splitlines()
-    assert "  parameters.seed: 1 → 2" in lines
+    assert "  seed: 1 → 2" in lines
     order = [lines.index(line) for line in lines if line.startswith(("inputs", "worse", "better"))]
     assert order == sorted(order)
     assert "tokens: 100 → 150  +50.0%" in as_text(comparison)
@@ -52,7 +53,7 @@ def test_the_page_stands_alone_and_shows_hostile_text_as_text(comparison, tmp_pa
     assert "<script>x" not in text
     assert "&lt;script&gt;x" in text
     assert "http" not in text.replace("http-equiv", "")
-    assert text.index("parameters.seed") < text.index(">steps<")
+    assert text.index(">seed<") < text.index(">steps<")
 
 
 def test_a_run_is_named_by_path_by_id_by_entry_or_as_the_baseline(tmp_path):
@@ -73,5 +74,11 @@ def test_without_a_baseline_it_says_how_one_is_made(tmp_path):
     write_run(tmp_path)
     with pytest.raises(InputError, match="`ctxlab baseline` accepts"):
         against_baseline([], tmp_path)
+    baseline.accept_newest([], tmp_path)
+    shutil.copytree(tmp_path / "baseline" / "entry", tmp_path / "baseline" / "never_run")
+    assert len(against_baseline([], tmp_path)) == 1
+    with pytest.raises(InputError, match="'never_run' has no run"):
+        against_baseline(["never_run"], tmp_path)
+    shutil.rmtree(tmp_path / "baseline")
     with pytest.raises(InputError, match="'entry' has no baseline"):
         against_baseline(["entry"], tmp_path)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -11,6 +13,12 @@ from ctxlab.workbench.index import write_index
 from ctxlab.workbench.report import write_report
 from tests.workbench.made_runs import FAILURE, SVG, code, display, made, markdown
 from tests.workbench.test_report import EVIL, Page
+
+TABLE = {
+    "path": "sums.csv", "rows": 1, "key": ["id"], "columns": {"id": "str", "kept_turns": "int"},
+    "metrics": {"kept_turns": {"better": "higher", "absolute": 0, "relative": 0}},
+    "measured": False,
+}  # fmt: skip
 
 
 def read(results: Path) -> Page:
@@ -28,7 +36,11 @@ def a_run(results: Path, day: int, entry: str = "kept", **manifest: Any) -> Path
         code("1", display({"text/html": SVG}, ctxlab={"chart": "zoom"})),
         entry=entry,
         run_id=run_id(day),
-        files={"aside.svg": SVG, "zoom.svg": SVG, "sums.csv": "id,kept_turns\nall,38610\n"},
+        files={
+            "aside.svg": SVG,
+            "zoom.svg": SVG,
+            "sums.csv": f"id,kept_turns\nall,{38605 + day}\n",
+        },
         **{
             "started": f"2026-11-{day:02}T14:22:00Z",
             "charts": {
@@ -36,8 +48,7 @@ def a_run(results: Path, day: int, entry: str = "kept", **manifest: Any) -> Path
                 "zoom": {"path": "zoom.svg", "alt": "The first", "sha256": ""},
             },
             "tables": {
-                "sums": {"path": "sums.csv", "rows": 1, "sha256": f"{day}", "metrics": {
-                    "kept_turns": {"better": "higher"}}},
+                "sums": TABLE | {"sha256": f"{day}"},
             },
         }
         | manifest,
@@ -61,8 +72,9 @@ def test_an_entry_shows_its_newest_run_and_what_changed(tmp_path: Path) -> None:
     page = read(tmp_path)
     for told in (
         "1 entry, 3 runs, the newest of 5 Nov 2026, 14:22 UTC", "All newest runs succeeded",
-        "What is kept, 5", "kept turns", "38,610", "seeds 4 → 5", "table sums differs",
-        "2 earlier runs", "Against the run before, 4 Nov 2026",
+        "What is kept, 5", "kept turns", "38,610",
+        "Against the run before, 4 Nov 2026, 14:22 UTC 1 better seeds 4 → 5",
+        "2 earlier runs",
     ):  # fmt: skip
         assert told in " ".join(page.text.split())
     assert ("svg", "aria-label", "The first") in page.attributes  # as in the report, not by name
@@ -97,7 +109,44 @@ def test_the_baseline_is_held_against_and_is_no_entry(tmp_path: Path) -> None:
     a_run(tmp_path, 5)
     text = " ".join(read(tmp_path).text.split())
     assert "1 entry, 1 run," in text
-    assert "Against the baseline, 1 Nov 2026, 14:22 UTC the same inputs table sums differs" in text
+    assert "Against the baseline, 1 Nov 2026, 14:22 UTC 1 better the same inputs" in text
+
+
+def test_what_got_worse_is_told_by_table_and_has_a_page_of_its_own(tmp_path: Path) -> None:
+    for day, kept in ((3, 40), (4, 40), (5, 1)):
+        run = a_run(tmp_path, day, entry="a & b")
+        (run / "sums.csv").write_text(f"id,kept_turns\nall,{kept}\n<b>x</b>,{day}\n")
+    accepted = tmp_path / "a & b" / run_id(3)
+    shutil.copytree(accepted, tmp_path / "baseline" / "a & b")
+    text = " ".join((page := read(tmp_path)).text.split())
+    assert "the run before, 4 Nov 2026, 14:22 UTC 1 worse, 1 better table sums: 1 worse" in text
+    for name in ("baseline", "before"):
+        place = f"comparisons/a & b/{name}.html"
+        assert ("a", "href", quote(place)) in page.attributes
+        other = Page((tmp_path / place).read_text(encoding="utf-8"))
+        assert "<b>x</b>" in other.text
+        assert str(tmp_path) not in other.text
+        links = {value for tag, kind, value in other.attributes if (tag, kind) == ("a", "href")}
+        assert "../../index.html" in links
+        for link in links - {"#main"}:
+            assert (tmp_path / place).parent.joinpath(unquote(link)).exists(), link
+
+
+def test_pages_of_comparisons_that_are_no_more_go(tmp_path: Path) -> None:
+    for day in (3, 4):
+        a_run(tmp_path, day)
+    write_index(tmp_path)
+    assert list((tmp_path / "comparisons").rglob("*.html"))
+    shutil.rmtree(tmp_path / "kept" / run_id(3))
+    write_index(tmp_path)
+    assert not list((tmp_path / "comparisons").rglob("*.html"))
+    assert "comparisons" not in read(tmp_path).text
+
+
+def test_a_run_that_cannot_be_compared_is_said_so(tmp_path: Path) -> None:
+    a_run(tmp_path, 3, environment={})
+    a_run(tmp_path, 4)
+    assert "cannot be compared: one of them cannot be read" in " ".join(read(tmp_path).text.split())
 
 
 def test_a_summary_and_the_claims_stand_on_the_card(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ctxlab.workbench.changes import Change, Verdict, input_changes, part, table_changes
 from ctxlab.workbench.index.figures import claims, key_figures
-from ctxlab.workbench.index.seen import Entry, Seen
+from ctxlab.workbench.index.held import Held, held
+from ctxlab.workbench.index.seen import Entry, Seen, part
 from ctxlab.workbench.pages import words
 from ctxlab.workbench.report import vector
 from ctxlab.workbench.report.text import visible
@@ -21,32 +21,6 @@ from ctxlab.workbench.report.text import visible
 _TITLE = re.compile(rb"<title>([^<]{1,400})</title>")
 _FIRST_CHART = re.compile(rb'<figure class="chart" id="chart-([a-z0-9_-]{1,64})">')
 _LARGEST_CHART = 400_000
-
-
-@dataclass(frozen=True)
-class Held:
-    """The newest run held against an earlier one: inputs and tables that moved.
-
-    The comparison's verdicts, row by row, will stand beside `tables`.
-    """
-
-    against: str
-    """Such as `the run before`."""
-    since: str
-    link: str
-    """The earlier run's report; empty where it has none."""
-    inputs: list[Change]
-    tables: dict[str, Verdict]
-
-    @property
-    def moved(self) -> list[tuple[str, str]]:
-        """Tables that are not what they were."""
-        return [(name, verdict) for name, verdict in self.tables.items() if verdict != "same"]
-
-    @property
-    def same(self) -> int:
-        """How many tables are byte for byte what they were."""
-        return len(self.tables) - len(self.moved)
 
 
 @dataclass(frozen=True)
@@ -85,29 +59,8 @@ def card(entry: Entry, results: Path) -> Card:
         figures=key_figures(results / newest.place, tables),
         claims=claims(results / newest.place, tables),
         tables=[_table(newest, name, table) for name, table in tables.items()],
-        held=_held(entry, results),
+        held=held(entry, results),
         older=[(run, _report(results, run)) for run in entry.runs[1:]],
-    )
-
-
-def _held(entry: Entry, results: Path) -> list[Held]:
-    newest, earlier = entry.newest, entry.runs[1:2]
-    held = [
-        _against("the run before", run.manifest, newest, _report(results, run)) for run in earlier
-    ]
-    if entry.baseline and entry.baseline.get("run_id") != newest.run_id:
-        held.append(_against("the baseline", entry.baseline, newest, ""))
-    return held
-
-
-def _against(against: str, before: Mapping[str, Any], newest: Seen, link: str) -> Held:
-    both = part(before, "tables") and part(newest.manifest, "tables")
-    return Held(
-        against,
-        words.when(before.get("started")),
-        link,
-        input_changes(before, newest.manifest),
-        table_changes(before, newest.manifest) if both else {},
     )
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ctxlab.workbench.changes import part
+from ctxlab.workbench.index.seen import part
 from ctxlab.workbench.report.text import visible
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,30})?(e[-+]?\d{1,3})?", re.IGNORECASE)

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from ctxlab.workbench.results import BASELINE, RUN_ID
+from ctxlab.workbench.results import BASELINE, COMPARISONS, RUN_ID
 
 _WHOLE = 2
 """Newest runs whose manifests are kept: the newest, and what it is held against."""
@@ -77,7 +77,7 @@ def everything(results: Path) -> Everything:
     """Every entry with its runs, ordered by notebook and name."""
     found = Everything()
     for folder in sorted(_folders(results)):
-        if folder == BASELINE:
+        if folder in (BASELINE, COMPARISONS):
             continue
         entry = _entry(results, folder, found.foreign)
         if entry.runs:
@@ -86,6 +86,12 @@ def everything(results: Path) -> Everything:
             found.foreign.append(folder)
     found.entries.sort(key=_order)
     return found
+
+
+def part(value: object, name: str) -> Mapping[str, Any]:
+    """A mapping inside a mapping; empty where there is none."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _order(entry: Entry) -> tuple[str, str]:
