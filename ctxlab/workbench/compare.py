@@ -16,8 +16,10 @@ ctxlab's own source, the commit and the packages are what a comparison is there 
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -85,13 +87,25 @@ def compare_runs(before: str | Path, after: str | Path) -> Comparison:
     counts: Counter[str] = Counter()
     rows = _status_rows(old, new)
     if not rows:
-        for name in {**old.tables, **new.tables}:
-            rows += _table((Path(before), old), (Path(after), new), name, counts)
+        with _no_collection():
+            for name in {**old.tables, **new.tables}:
+                rows += _table((Path(before), old), (Path(after), new), name, counts)
     counts.update(row.verdict for row in rows)
     inputs = tuple(input_changes(old, new))
-    return Comparison(
-        new.entry, str(before), str(after), inputs, tuple(rows), dict(sorted(counts.items()))
-    )
+    found = dict(sorted((+counts).items()))
+    return Comparison(new.entry, str(before), str(after), inputs, tuple(rows), found)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Rows are no garbage: a collector that walks all of them time and again doubles the time."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
 
 
 def _status_rows(old: Manifest, new: Manifest) -> list[RowChange]:
@@ -116,13 +130,10 @@ def _table(
     if before and after and before.sha256 == after.sha256:
         counts["same"] += after.rows
         return []
-    rows = []
-    for key, pair in joined((old[0], before), (new[0], after)):
-        row = _row(name, key, pair, after or before)
-        if row is None:
-            counts["same"] += 1
-        else:
-            rows.append(row)
+    found = joined((old[0], before), (new[0], after))
+    judged = (_row(name, key, pair, after or before) for key, pair in found.pairs)
+    rows = [row for row in judged if row is not None]
+    counts["same"] += found.same + len(found.pairs) - len(rows)
     measured = any(table.measured for table in (before, after) if table)
     if _comparable(old[1], new[1], measured=measured):
         return rows
@@ -144,8 +155,6 @@ def _row(name: str, key: str, pair: Pair, recorded: Table | None) -> RowChange |
     assert recorded is not None
     if pair.before is None or pair.after is None:
         return RowChange(name, key, "new" if pair.before is None else "missing")
-    if pair.same:
-        return None
     cells = tuple(_cells(pair, recorded))
     found = {cell.verdict for cell in cells}
     verdict: Verdict | None = next((each for each in ("worse", "better") if each in found), None)

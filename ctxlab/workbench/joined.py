@@ -7,9 +7,7 @@ itself has changed, no row has a partner. Not handled: what a difference means.
 from __future__ import annotations
 
 import csv
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -33,21 +31,23 @@ class Pair:
     columns: tuple[dict[str, int], dict[str, int]]
     """Column → its place in a row, before and after."""
 
-    @property
-    def same(self) -> bool:
-        """Whether not a character differs."""
-        return self.before == self.after and self.columns[0] == self.columns[1]
-
     def cells(self, column: str) -> tuple[list[str], list[str]]:
         """A column's cells before and after, one for each repeat; empty text where it is absent."""
         old, new = (places.get(column) for places in self.columns)
         return _column(self.before or [], old), _column(self.after or [], new)
 
 
-def joined(
-    before: tuple[Path, Table | None], after: tuple[Path, Table | None]
-) -> Iterator[tuple[str, Pair]]:
-    """Key as text, and its rows on both sides: of run directory and table before, and after.
+@dataclass(frozen=True)
+class Joined:
+    """Every key of two tables: how many have the very same rows, and the pairs of the others."""
+
+    same: int
+    pairs: list[tuple[str, Pair]]
+    """Key as text, and its rows."""
+
+
+def joined(before: tuple[Path, Table | None], after: tuple[Path, Table | None]) -> Joined:
+    """Join two versions of a table, each given by its run directory and what was recorded of it.
 
     Raises:
         InputError: a table is not as its manifest says.
@@ -55,15 +55,13 @@ def joined(
     old_columns, old = _read(*before)
     new_columns, new = _read(*after)
     columns = (old_columns, new_columns)
-    if before[1] and after[1] and before[1].key != after[1].key:
-        yield from ((_told(key), Pair(rows, None, columns)) for key, rows in old.items())
-        yield from ((_told(key), Pair(None, rows, columns)) for key, rows in new.items())
-        return
-    for key, rows in old.items():
-        yield _told(key), Pair(rows, new.get(key), columns)
-    yield from (
-        (_told(key), Pair(None, rows, columns)) for key, rows in new.items() if key not in old
-    )
+    partners = new if not (before[1] and after[1]) or before[1].key == after[1].key else {}
+    alone = new.keys() - (old.keys() if partners else ())
+    changed = old if old_columns != new_columns else (k for k in old if old[k] != partners.get(k))
+    pairs = [(_told(key), Pair(old[key], partners.get(key), columns)) for key in changed]
+    same = len(old) - len(pairs)
+    pairs += [(_told(key), Pair(None, new[key], columns)) for key in new if key in alone]
+    return Joined(same, pairs)
 
 
 def _told(key: _Key) -> str:
@@ -82,7 +80,7 @@ def _read(folder: Path, recorded: Table | None) -> tuple[dict[str, int], dict[_K
     found: dict[_Key, _Rows] = {}
     ragged = False
     try:
-        with path.open(encoding="utf-8", newline="") as lines, _no_collection():
+        with path.open(encoding="utf-8", newline="") as lines:
             reader = csv.reader(lines)
             columns = {name: at for at, name in enumerate(next(reader))}
             key_of = _key(columns, recorded.key)
@@ -94,18 +92,6 @@ def _read(folder: Path, recorded: Table | None) -> tuple[dict[str, int], dict[_K
     if ragged:
         raise InputError("the table is not as its manifest says: a row lacks fields", path=path)
     return columns, found
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Rows are no garbage: a collector that walks all of them time and again doubles the time."""
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collected:
-            gc.enable()
 
 
 def _key(columns: dict[str, int], key: list[str]) -> Callable[[list[str]], _Key]:

@@ -13,8 +13,9 @@ from ctxlab.workbench.index import write_index
 from ctxlab.workbench.report import write_report
 from tests.bench import Figure, interleaved
 from tests.workbench import made_runs
+from tests.workbench.test_index import TABLE
 
-_ENTRIES, _EACH = 20, 250
+_ENTRIES, _EACH, _ROWS = 20, 250, 300
 
 
 def figures() -> Iterator[Figure]:
@@ -48,8 +49,13 @@ def _made_runs(results: Path) -> None:
             folder = results / f"entry_{entry}" / name
             folder.mkdir(parents=True)
             changed = {"entry": f"entry_{entry}", "run_id": name, "environment": environment}
-            manifest = made_runs.MANIFEST | changed | {"parameters": {"seeds": run}}
+            table = TABLE | {"sha256": str(run), "rows": _ROWS}
+            changed |= {"parameters": {"seeds": run}, "tables": {"sums": table}}
+            manifest = made_runs.MANIFEST | changed
             (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True))
+            if run >= _EACH - 2:  # the two newest are held against each other, row by row
+                rows = "".join(f"row {at},{at + run % 2 * (at % 9 == 0)}\n" for at in range(_ROWS))
+                (folder / "sums.csv").write_text(f"id,kept_turns\n{rows}")
 
 
 def _report(results: Path) -> Iterator[Figure]:
