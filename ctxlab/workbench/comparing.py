@@ -39,10 +39,14 @@ def _reference(outcome: Outcome, folder: Path) -> Path | None:
 
 
 def as_text(found: list[Comparison]) -> str:
-    """One after the other, under its entry's name where there are several."""
+    """One after the other under its entry's name; of several, the same stand in one line."""
     if len(found) == 1:
         return one_as_text(found[0])
-    return "\n\n".join(f"== {each.entry}\n{one_as_text(each)}" for each in found)
+    told = [f"== {each.entry}\n{one_as_text(each)}" for each in found if each.rows]
+    same = [each.entry for each in found if not each.rows]
+    if same:
+        told.append(f"every row is the same: {', '.join(same)}")
+    return "\n\n".join(told)
 
 
 def as_json(found: list[Comparison]) -> str:

@@ -29,6 +29,18 @@ def results(tmp_path):
     return folder
 
 
+def test_of_several_the_same_stand_in_one_line(results):
+    for entry in ("b", "c", "d"):
+        write_run(results, entry, days=0, tables=table(1))
+    for entry, tokens in (("b", 1), ("c", 2), ("d", 1)):
+        write_run(results, entry, days=1, tables=table(tokens))
+    pairs = [sorted((results / entry).iterdir()) for entry in ("b", "c", "d")]
+    blocks = comparing.as_text(comparing.compare(pairs)).split("\n\n")
+    assert blocks[0].startswith("== c\nbefore")
+    assert blocks[-1] == "every row is the same: b, d"
+    assert comparing.as_text([]) == ""
+
+
 def outcome(path):
     return Outcome("entry", "succeeded", 1.0, path)
 
