@@ -411,6 +411,44 @@ def _audit(
     typer.echo(telling.as_json(found) if as_json else telling.as_text(found, every=every))
 
 
+@app.command("serve")
+def _serve(
+    upstream: str = typer.Option(
+        None, metavar="URL", help="forward to this address instead of simulating the answers"
+    ),
+    replies: Path = typer.Option(
+        None, help="what the simulated model says: a JSON list or JSONL; by default an echo"
+    ),
+    record: Path = typer.Option(
+        Path("ctxlab-requests.jsonl"), help="the log to append exchanges to, for `ctxlab audit`"
+    ),
+    host: str = typer.Option("127.0.0.1", help="where to listen"),
+    port: int = typer.Option(8787, help="0 takes any free one"),
+    max_body: str = typer.Option("32MB", metavar="SIZE", help="the largest request body"),
+    timeout: float = typer.Option(600.0, help="seconds that the upstream may be silent"),
+    latency: float = typer.Option(
+        0.02,
+        help="seconds until a simulated answer begins; requests that come closer together overlap",
+    ),
+) -> None:
+    """Serve a local endpoint for any agent: simulated, or forwarding; each exchange is recorded.
+
+    Prints the base URL to export, then a line a request: tokens read, written and uncached, USD,
+    and why the cache broke if it did. No key is recorded. Ctrl-C ends it.
+
+    Example: ctxlab serve --upstream https://api.anthropic.com --record session.jsonl
+    """
+    from ctxlab import serving
+    from ctxlab.serving.options import size
+
+    options = serving.Options(
+        record=record, host=host, port=port, upstream=upstream, max_body=size(max_body),
+        replies=serving.read_replies(replies) if replies else None, timeout=timeout,
+        latency=latency,
+    )  # fmt: skip
+    serving.serve(options, typer.echo, lambda line: typer.echo(f"ctxlab: {line}", err=True))
+
+
 def main() -> None:
     """Run a verb; whatever it refuses becomes one line on stderr and an exit code."""
     try:

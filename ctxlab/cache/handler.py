@@ -27,6 +27,7 @@ _ERROR_TYPES = {
     404: "not_found_error",
     405: "invalid_request_error",
     413: "request_too_large",
+    504: "timeout_error",
 }
 _INTERNAL = 500
 

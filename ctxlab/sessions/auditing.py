@@ -17,7 +17,7 @@ cached before as far as the session knows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -155,7 +155,7 @@ def audited(session: Session) -> list[AuditedRequest]:
     rows = in_order(session)
     if session.kind == "usage":
         return [_row(None, each, counts_of(each.usage), UNBROKEN, None) for each in rows]
-    return list(_walk(rows))
+    return list(walk(rows))
 
 
 def in_order(session: Session) -> list[Exchange]:
@@ -167,7 +167,8 @@ def in_order(session: Session) -> list[Exchange]:
     return [exchange for _, exchange in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def _walk(exchanges: Sequence[Exchange]) -> Iterator[AuditedRequest]:
+def walk(exchanges: Iterable[Exchange]) -> Iterator[AuditedRequest]:
+    """Each request as it comes, in the order of time: they may come from a session under way."""
     streams: dict[str, _Past] = {}
     for now in exchanges:
         before = streams.get(now.stream)

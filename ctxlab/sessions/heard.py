@@ -130,18 +130,20 @@ def _hear_events(heard: Heard, body: bytes) -> None:
     *whole, _unfinished = plain.split(b"\n\n")
     for event in whole:
         if any(word in event for word in _TELLING):
-            _hear_event(heard, _data(event))
+            _hear_event(heard, *_data(event))
     ended = heard.stopped or (heard.complete and not heard.begun)
     heard.complete = ended and heard.error is None
 
 
-def _data(event: bytes) -> bytes:
-    lines = (line for line in event.split(b"\n") if line.startswith(b"data:"))
-    return b"\n".join(line[5:].removeprefix(b" ") for line in lines)
+def _data(event: bytes) -> tuple[bytes, bytes]:
+    """An event's data, and its last line, which is an error behind what was cut off."""
+    lines = [line for line in event.split(b"\n") if line.startswith(b"data:")]
+    values = [line[5:].removeprefix(b" ") for line in lines]
+    return b"\n".join(values), values[-1] if values else b""
 
 
-def _hear_event(heard: Heard, data: bytes) -> None:
-    value = _json(data)
+def _hear_event(heard: Heard, data: bytes, last: bytes) -> None:
+    value = _json(data) or _json(last)
     heard.stopped |= data == b"[DONE]"
     if not isinstance(value, dict):
         return

@@ -22,6 +22,7 @@ from ctxlab.errors import CtxlabError
 from ctxlab.masking import MASK, masked
 from ctxlab.prefix.canonical import encode_tool
 from ctxlab.sessions.heard import STREAMED, error_of, hear
+from ctxlab.sessions.model import Line
 from ctxlab.sessions.request_log import RequestLog
 
 SCHEMA = 1
@@ -50,16 +51,19 @@ class Recording:
         """The request is being sent now."""
         self._log, self._sent = log, sent
         self._time, self._begun = clock(), time.monotonic()
-        self._status: int | None = None
+        self.status: int | None = None
         self._headers: Mapping[str, str] = {}
         self._chunks: list[bytes] = []
-        self._size = 0
+        self._size, self._finished = 0, False
         self._error: dict[str, str] | None = None
-        self._line: dict[str, Any] | None = None
+        self.line: dict[str, Any] = {}
+        """What is written of it, once it has ended."""
+        self.place: Line | None = None
+        """Where the line stands, once it was written."""
 
     def begins(self, status: int, headers: Mapping[str, str]) -> None:
         """The answer begins."""
-        self._status = status
+        self.status = status
         self._headers = {name.lower(): value for name, value in headers.items()}
 
     def saw(self, chunk: bytes) -> None:
@@ -80,15 +84,16 @@ class Recording:
         Args:
             ended: whether the answer's body came to its end.
         """
-        if self._line is None:
-            self._line = {}
+        if not self._finished:
+            self._finished = True
             try:
-                self._line = self._made(ended=ended)
-                self._log.append(without(_credentials(self._sent), orjson.dumps(self._line)))
+                self.line = self._made(ended=ended)
+                text = without(_credentials(self._sent), orjson.dumps(self.line))
+                self.place = self._log.append(text)
             except Exception as error:  # noqa: BLE001  what is recorded must never fail by it
                 self._log.tell(f"{type(error).__name__}: {error}")
             self._chunks.clear()
-        return self._line
+        return self.line
 
     def _made(self, *, ended: bool) -> dict[str, Any]:
         sent = self._sent
@@ -98,7 +103,7 @@ class Recording:
             "time": round(self._time, 6),
             "seconds": round(time.monotonic() - self._begun, 6),
             "path": masked(sent.path),
-            "status": self._status,
+            "status": self.status,
             "request": request,
             "response": None,
             "request_id": "",
@@ -111,9 +116,9 @@ class Recording:
         return {**line, **self._answer(ended=ended)}
 
     def _answer(self, *, ended: bool) -> dict[str, Any]:
-        if self._status is None:
+        if self.status is None:
             return {"error": self._error or {"type": "abandoned", "message": "no answer was seen"}}
-        heard = hear(self._status, self._headers, self._chunks, ended=ended)
+        heard = hear(self.status, self._headers, self._chunks, ended=ended)
         error = self._error or heard.error
         told: dict[str, Any] = {"response": heard.response, "request_id": heard.request_id}
         if error:

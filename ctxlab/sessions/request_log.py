@@ -13,6 +13,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from ctxlab.sessions.model import Line
+
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 _MODE = 0o600  # whole conversations stand in it
 
@@ -24,18 +26,22 @@ class RequestLog:
         self.path = Path(path).absolute()
         self._told = False
 
-    def append(self, line: bytes) -> None:
+    def append(self, line: bytes) -> Line | None:
         """Append one line of JSON, without its newline.
 
         A log that cannot be written is told once on stderr, and again only after it could: whoever
         is being recorded goes on.
+
+        Returns:
+            Where it stands; None where it could not be written.
         """
         try:
-            append_line(self.path, line)
+            offset = append_line(self.path, line)
         except OSError as error:
             self.tell(error.strerror or str(error))
-        else:
-            self._told = False
+            return None
+        self._told = False
+        return Line(self.path, offset, len(line))
 
     def tell(self, why: str) -> None:
         """Say on stderr that requests are not recorded, unless it was said already."""
@@ -49,11 +55,23 @@ class RequestLog:
             sys.stderr.flush()
 
 
-def append_line(path: Path, line: bytes) -> None:
+def append_nothing(path: Path) -> None:
+    """Make the log if it is not there.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    os.close(os.open(path, _FLAGS, _MODE))
+
+
+def append_line(path: Path, line: bytes) -> int:
     """One write under a lock that holds between threads and processes.
 
     Behind a line that was half written when its process was killed, it starts on a line of its own;
     when the disk is full, nothing of it stays.
+
+    Returns:
+        The offset at which it begins.
 
     Raises:
         OSError: it could not be written.
@@ -68,5 +86,6 @@ def append_line(path: Path, line: bytes) -> None:
         if os.write(descriptor, text) < len(text):
             os.ftruncate(descriptor, size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return size if whole else size + 1
     finally:
         os.close(descriptor)

@@ -68,7 +68,7 @@ def _line(value: Any, part: Part, number: int) -> str | Found:
         places=(),
         base=_text(value.get("agent")),
         details=_details(value, answer, has_body),
-        talk=_talk(body) if has_body else None,
+        talk=talk_of(body) if has_body else None,
     )
 
 
@@ -98,7 +98,8 @@ def _time(value: Mapping[str, Any], answer: Mapping[str, Any]) -> float | None:
     return next((time for time in times if time is not None), None)
 
 
-def _talk(body: Mapping[str, Any]) -> Talk:
+def talk_of(body: Mapping[str, Any]) -> Talk:
+    """What a request body says of its conversation; `messages` must be a list."""
     messages = b"".join(_digest(_message(each)) for each in body["messages"])
     return Talk(_digest(body.get("tools")), _digest(_blocks(body.get("system"))), messages)
 

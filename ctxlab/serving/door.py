@@ -1,0 +1,97 @@
+"""What stands between a client and whoever answers: a request asked, a reply that may stream."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from itertools import count
+
+import orjson
+
+from ctxlab.cache.handler import failure
+
+Headers = Sequence[tuple[bytes, bytes]]
+_numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that has come in whole."""
+
+    method: str
+    path: str
+    target: bytes
+    """Path and query as they were sent."""
+    headers: Headers = field(repr=False)
+    """Names in lower case."""
+    body: bytes = field(repr=False)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The headers by name."""
+        return {name.decode("latin-1"): value.decode("latin-1") for name, value in self.headers}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer that has begun."""
+
+    status: int
+    headers: Headers = field(repr=False)
+    whole: bytes | None = field(default=None, repr=False)
+    """The body, where it is there at once."""
+    chunks: AsyncIterator[bytes] | None = field(default=None, repr=False)
+    """The body, where it comes piece by piece."""
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """The headers by name, in lower case."""
+        return {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self.headers
+        }
+
+    @property
+    def length(self) -> int:
+        """Bytes of the body as announced; -1 where they are not."""
+        told = self.named.get("content-length", "")
+        return int(told) if told.isdigit() else -1
+
+
+Door = Callable[[Asked], AbstractAsyncContextManager[Reply]]
+"""Answers a request; leaving the context gives up what of the answer was not taken."""
+
+
+class Failed(Exception):
+    """There is no answer: what to say instead, in the API's form."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+    @property
+    def reply(self) -> Reply:
+        """The error as the API would say it."""
+        answer = failure(self.status, self.message, f"req_ctxlab_{next(_numbers):06d}")
+        return Reply(self.status, pairs(answer.headers), b"".join(answer.chunks))
+
+    @property
+    def error(self) -> dict[str, str]:
+        """Its type and message."""
+        error = orjson.loads(self.reply.whole or b"{}")["error"]
+        return {"type": error["type"], "message": error["message"]}
+
+    @property
+    def event(self) -> bytes:
+        """The error inside a stream."""
+        told = orjson.dumps({"type": "error", "error": self.error})
+        return b"event: error\ndata: " + told + b"\n\n"
+
+
+class Broken(Exception):
+    """An answer broke off in a way that only an aborted connection can tell."""
+
+
+def pairs(headers: Mapping[str, str]) -> Headers:
+    """Headers as they go over the wire."""
+    return [(name.encode(), value.encode()) for name, value in headers.items()]

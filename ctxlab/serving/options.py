@@ -1,0 +1,134 @@
+"""What `ctxlab serve` is told, checked before anything listens.
+
+>>> size("32MB"), size("1000")
+(33554432, 1000)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from ctxlab.cache.replies import Reply
+from ctxlab.errors import InputError, UsageError
+
+DEFAULT_RECORD = "ctxlab-requests.jsonl"
+_SIZE = re.compile(r"(\d+)\s*(?:([kmg])?i?b?)?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+_HIGHEST_PORT = 65_535
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to serve.
+
+    Raises:
+        UsageError: something cannot be; one line says what would be right.
+    """
+
+    record: Path = Path(DEFAULT_RECORD)
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes any free one."""
+    upstream: str | None = None
+    """An http(s) address that requests are forwarded to; None answers from the simulated cache."""
+    replies: Sequence[Reply] | None = field(default=None, repr=False)
+    """What the simulated model says, in order; None echoes."""
+    max_body: int = 32 * 1024**2
+    """Bytes of a request's body; the API's own limit is the default."""
+    timeout: float = 600.0
+    """Seconds that the upstream may be silent."""
+    latency: float = 0.02
+    """Seconds until a simulated answer begins, counted from the last request that arrived."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= _HIGHEST_PORT:
+            raise UsageError(f"--port is 0 to {_HIGHEST_PORT}, not {self.port}")
+        if self.max_body < 1 or self.timeout <= 0 or self.latency < 0:
+            raise UsageError("--max-body and --timeout are above 0, --latency is not below 0")
+        if self.upstream is not None:
+            _check_upstream(self.upstream)
+            if self.replies is not None:
+                raise UsageError("--replies are for simulated answers; an upstream gives its own")
+
+
+def size(text: str) -> int:
+    """Bytes: a number, or one with KB, MB or GB behind it (1,024 of the smaller).
+
+    Raises:
+        UsageError: it is neither.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise UsageError(f"a size is a number of bytes, or such as 500KB or 32MB, not {text!r}")
+    return int(found[1]) * _UNITS[(found[2] or "").lower()]
+
+
+def read_replies(path: Path) -> list[Reply]:
+    """Replies of a JSON list or of JSONL: each a text, or a list of content blocks.
+
+    Raises:
+        InputError: with path and place.
+        OSError: the file cannot be read.
+    """
+    raw = path.read_bytes()
+    try:
+        value = orjson.loads(raw)
+        values = value if isinstance(value, list) else [value]
+        places = [f"[{number}]" for number in range(len(values))]
+    except orjson.JSONDecodeError:
+        rows = [(number, row) for number, row in enumerate(raw.splitlines(), 1) if row.strip()]
+        places = [str(number) for number, _ in rows]
+        values = [_row(row, path, number) for number, row in rows]
+    if not values:
+        raise InputError("there is no reply in it", path=path)
+    return [_reply(value, path, place) for value, place in zip(values, places, strict=True)]
+
+
+def _row(row: bytes, path: Path, number: int) -> Any:
+    try:
+        return orjson.loads(row)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"no JSON: {error}", path=path, place=number) from None
+
+
+def _reply(value: Any, path: Path, place: str) -> Reply:
+    if isinstance(value, str):
+        return value
+    blocks = value.get("content") if isinstance(value, dict) else value
+    if isinstance(blocks, str):
+        return blocks
+    if isinstance(blocks, list) and blocks and all(map(_is_block, blocks)):
+        return blocks
+    told = 'a reply is a text or a list of content blocks, such as {"type": "text", "text": …}'
+    raise InputError(told, path=path, place=place)
+
+
+def _is_block(value: Any) -> bool:
+    """What is counted and cut must be there; the rest is the script's own business."""
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        return False
+    if value["type"] == "text":
+        return isinstance(value.get("text"), str)
+    if value["type"] in ("tool_use", "server_tool_use"):
+        return isinstance(value.get("name"), str) and isinstance(value.get("input"), dict)
+    return True
+
+
+def _check_upstream(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        well = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
+        well = well and parts.port != 0
+    except ValueError:
+        well = False
+    if not well:
+        raise UsageError(
+            "--upstream is an address such as https://api.example.com, without a query"
+        )

@@ -1,0 +1,152 @@
+"""The server's life: listen, say where, serve until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ctxlab.errors import UsageError
+from ctxlab.serving.options import Options
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from ctxlab.serving.telling import Teller
+
+_BACKLOG = 2_048
+_GRACE = 5
+"""Seconds that requests under way have to end when the server does."""
+Say = Callable[[str], None]
+
+
+def serve(options: Options, say: Say, warn: Say) -> None:
+    """Serve until SIGTERM (returns) or Ctrl-C (KeyboardInterrupt).
+
+    Args:
+        options: see there.
+        say: prints one line; the first one says the base URL to export.
+        warn: prints what people should know first.
+
+    Raises:
+        UsageError: the port cannot be had.
+        OSError: the record cannot be written.
+    """
+    _check_record(options)
+    with listening(options.host, options.port) as listener:
+        address = listener.getsockname()
+        if not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
+            warn(
+                f"warning: {options.host} can be reached from other machines; whoever reaches it "
+                "can ask in your name and fills your log"
+            )
+        say(f"export ANTHROPIC_BASE_URL={base_url(address)}")
+        whose = f"forwarded to {_shown(options)}" if options.upstream else "simulated"
+        say(f"answers are {whose}; recorded in {options.record}; Ctrl-C ends it")
+        _serve(options, listener, say)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; connections wait in it until they are served.
+
+    Raises:
+        UsageError: nobody can listen there.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except (OSError, UnicodeError) as error:
+        told = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot listen on {host} port {port}: {told}") from None
+
+
+def base_url(address: tuple[Any, ...]) -> str:
+    """What an agent is pointed at."""
+    host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    return f"http://{host}:{address[1]}"
+
+
+def _serve(options: Options, listener: socket.socket, say: Say) -> None:
+    from ctxlab.serving.telling import Teller  # noqa: PLC0415  imports the audit
+
+    teller = Teller(say)
+    try:
+        asyncio.run(_run(options, listener, teller))
+    finally:
+        teller.close()
+
+
+async def _run(options: Options, listener: socket.socket, teller: Teller) -> None:
+    from ctxlab.serving.endpoint import Endpoint  # noqa: PLC0415  imports servers and clients
+    from ctxlab.sessions.request_log import RequestLog  # noqa: PLC0415  as above
+
+    async with AsyncExitStack() as stack:
+        if options.upstream is None:
+            door: Any = _simulated(options)
+        else:
+            from ctxlab.serving.upstream import Upstream  # noqa: PLC0415  as above
+
+            door = Upstream(options.upstream, options.timeout)
+            stack.push_async_callback(door.aclose)
+        endpoint = Endpoint(
+            door,
+            RequestLog(options.record),
+            teller.ended,
+            max_body=options.max_body,
+            simulated=options.upstream is None,
+        )
+        await _server(endpoint).serve(sockets=[listener])
+
+
+def _simulated(options: Options) -> Any:
+    from ctxlab.cache.handler import MessagesHandler  # noqa: PLC0415  as above
+    from ctxlab.serving.simulated import Simulated  # noqa: PLC0415  as above
+
+    return Simulated(MessagesHandler(replies=options.replies), options.latency)
+
+
+def _server(endpoint: Any) -> uvicorn.Server:
+    import uvicorn  # noqa: PLC0415  as above
+
+    from ctxlab.serving.protocol import ApiProtocol  # noqa: PLC0415  as above
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if sig == signal.SIGTERM:  # asked to end: that is no failure
+                self.should_exit = True
+            else:
+                super().handle_exit(sig, frame)
+
+    return Server(
+        uvicorn.Config(
+            endpoint,
+            http=ApiProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_GRACE,
+        )
+    )
+
+
+def _check_record(options: Options) -> None:
+    """A record that cannot be written is told before anybody relies on it."""
+    from ctxlab.sessions.request_log import append_nothing  # noqa: PLC0415  as above
+
+    append_nothing(options.record)
+
+
+def _shown(options: Options) -> str:
+    from ctxlab.masking import masked  # noqa: PLC0415  as above
+
+    return masked(options.upstream or "")

@@ -1,0 +1,167 @@
+"""One line a request: what it read, wrote and cost, and why the cache broke if it did.
+
+The breaks are found by the audit of `ctxlab.sessions`, request by request as they end; bodies stay
+in the log, where it reads the two that it compares.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple
+
+import orjson
+
+from ctxlab.cache.handler import COUNT_PATH
+from ctxlab.serving.door import Asked
+from ctxlab.sessions.auditing import AuditedRequest, walk
+from ctxlab.sessions.conversations import Conversations
+from ctxlab.sessions.model import Exchange
+from ctxlab.sessions.recording import Recording
+from ctxlab.sessions.requests import talk_of
+from ctxlab.sessions.usage import normalised
+
+_LONGEST = 200
+
+
+class Ended(NamedTuple):
+    """An exchange that ended."""
+
+    asked: Asked
+    line: dict[str, Any]
+    """What the log holds of it."""
+    exchange: Exchange | None
+    """None where it was no request to a model, or failed."""
+
+
+class Teller:
+    """Prints lines in a thread of its own, in the order in which exchanges ended."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        """Tell lines through `tell`."""
+        self._tell = tell
+        self._queue: SimpleQueue[tuple[Asked, Recording] | None] = SimpleQueue()
+        self._conversations = Conversations()
+        self._thread = Thread(target=self._run, name="teller")
+        self._thread.start()
+
+    def ended(self, asked: Asked, recording: Recording) -> None:
+        """An exchange has ended; returns at once."""
+        self._queue.put((asked, recording))
+
+    def close(self) -> None:
+        """Tell what is left, and end."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        waiting: list[Exchange] = []
+        audited = walk(_drain(waiting))
+        while (item := self._queue.get()) is not None:
+            with suppress(OSError, ValueError):  # nobody reads our lines: the server goes on
+                self._tell(self._told(_ended(*item, self._conversations), waiting, audited))
+
+    @staticmethod
+    def _told(ended: Ended, waiting: list[Exchange], audited: Iterator[AuditedRequest]) -> str:
+        if ended.exchange is None:
+            return printable(f"{_clock(ended.line)}  {_plain(ended)}")
+        waiting.append(ended.exchange)
+        return printable(f"{_clock(ended.line)}  {used(next(audited), ended.line)}")
+
+
+def used(row: AuditedRequest, line: dict[str, Any]) -> str:
+    """What a request used, and why it broke the cache."""
+    parts = [row.model]
+    if row.counts is None:
+        parts.append("usage unknown")
+    else:
+        counts = row.counts
+        parts += [
+            f"read {counts.read:,}",
+            f"written {counts.written:,}",
+            f"uncached {counts.uncached:,}",
+            f"output {counts.output:,}",
+        ]
+        parts.append("no price" if math.isnan(row.usd) else f"${row.usd:.6f}")
+    if line.get("simulated"):
+        parts.append("simulated")
+    if line.get("complete") is False:
+        parts.append("incomplete")
+    return "  ".join(parts) + broke(row)
+
+
+def broke(row: AuditedRequest) -> str:
+    """Why the cache broke; empty where it did not."""
+    if not row.broke:
+        return ""
+    verdict = row.verdict
+    why = [verdict.cause, verdict.tool, f"at {verdict.pointer}" if verdict.pointer else ""]
+    lost = [f"{row.lost:,} tokens not read again"] if row.lost else []
+    paid = [f"${row.usd_lost:.6f} lost"] if row.usd_lost > 0 else []
+    sure = ["inferred"] if verdict.inferred else []
+    what = "not cached" if verdict.cause == "below minimum" else "cache broke"
+    return f"  {what}: {', '.join([' '.join(filter(None, why)), *lost, *paid, *sure])}"
+
+
+def printable(text: str) -> str:
+    """Without what could steer a terminal: names of tools and errors are somebody else's text."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def _plain(ended: Ended) -> str:
+    asked, line = ended.asked, ended.line
+    status = line.get("status") or "no answer"
+    error = line.get("error") or {}
+    what = [f"{asked.method} {asked.path}", str(status)]
+    if error:
+        what.append(f"{error.get('type')}: {str(error.get('message'))[:_LONGEST]}")
+    counted = (line.get("response") or {}).get("input_tokens")
+    if asked.path == COUNT_PATH and counted is not None:
+        what.append(f"{counted:,} input tokens")
+    if line.get("complete") is False:
+        what.append("incomplete")
+    return "  ".join(what)
+
+
+def _ended(asked: Asked, recording: Recording, conversations: Conversations) -> Ended:
+    line = recording.line or {"status": recording.status}
+    body = _body(asked)
+    response = line.get("response") or {}
+    usage = response.get("usage")
+    if body is None or not isinstance(usage, dict) or line.get("error"):
+        return Ended(asked, line, None)
+    spoken = isinstance(body.get("messages"), list)
+    exchange = Exchange(
+        time=line["time"],
+        model=str(body.get("model") or response.get("model")),
+        usage=normalised(usage)[0],
+        stream=conversations.name(talk_of(body)) if spoken else "",
+        message_id=str(response.get("id") or ""),
+        request_id=line["request_id"],
+        tools_fingerprint=line["tools_fingerprint"],
+        diagnostics=response.get("diagnostics"),
+        lines=(recording.place,) if recording.place else (),
+        has_body=spoken and recording.place is not None,
+    )
+    return Ended(asked, line, exchange)
+
+
+def _body(asked: Asked) -> dict[str, Any] | None:
+    try:
+        body = orjson.loads(asked.body)
+    except orjson.JSONDecodeError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _drain(waiting: list[Exchange]) -> Iterator[Exchange]:
+    while True:
+        yield waiting.pop(0)
+
+
+def _clock(line: dict[str, Any]) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(line.get("time")))
