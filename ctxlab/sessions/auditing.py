@@ -200,7 +200,10 @@ def _cause(fall: Fall) -> Verdict:
         return Verdict("compaction", inferred=False)
     if fall.switched:
         return Verdict("model", pointer="/model", inferred=False)
-    return bodies.from_bodies(fall) or inference.from_log(fall) or inference.from_usage(fall)
+    seen, told = bodies.from_bodies(fall), inference.from_log(fall)
+    if seen is not None and (seen.cause != "unknown" or told is None):
+        return seen
+    return told or inference.from_usage(fall)
 
 
 def _sent_at_once(fall: Fall) -> bool:

@@ -82,11 +82,13 @@ def in_vain(now: Exchange, total: int) -> Verdict | None:
     """
     least = minimum_tokens(now.model)
     body = _body(now) if least else None
+    if body is None or b'"cache_control"' not in orjson.dumps(body):
+        return None
     try:
-        layout = PromptCache(_ANY_LENGTH).lay_out(body) if body else None
+        layout = PromptCache(_ANY_LENGTH).lay_out(body)
     except _NOT_A_REQUEST:
         return None
-    if layout is None or not layout.breakpoints:
+    if not layout.breakpoints:
         return None
     told = min(total, cached_tokens(layout))
     if told >= least:
@@ -122,7 +124,7 @@ def _body(exchange: Exchange) -> dict[str, Any] | None:
     """Without parameters that later versions of the API refuse: an old log stays readable."""
     try:
         body = exchange.body()
-    except (OSError, ValueError):
+    except (AttributeError, IndexError, OSError, ValueError):  # the file has changed since
         return None
     if not isinstance(body, Mapping):
         return None

@@ -23,6 +23,12 @@ from ctxlab.sessions.model import Exchange, Session
 
 Origin = Literal["system", "tools", "tool results", "assistant", "user"]
 Block = Mapping[str, Any]
+_ROLES: dict[str, Origin] = {
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool results",
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def _of_bodies(exchanges: Sequence[Exchange]) -> Iterator[Piece]:
     for number, exchange in enumerate(exchanges):
         try:
             body = exchange.body()
-        except (OSError, ValueError):
+        except (AttributeError, IndexError, OSError, ValueError):  # the file has changed since
             continue
         for origin, marked in _parts(body or {}):
             block = without_markers(marked)  # they move from request to request
@@ -79,16 +85,26 @@ def _parts(body: Mapping[str, Any]) -> Iterator[tuple[Origin, Block]]:
     yield from (("tools", tool) for tool in tools if not tool.get("defer_loading"))
     yield from (("system", block) for block in _blocks(body.get("system")))
     for message in _objects(body.get("messages")):
-        role = message.get("role")
-        origin: Origin = role if role in ("assistant", "system") else "user"
+        origin = _ROLES.get(str(message.get("role")), "user")
+        if message.get("role") == "tool":  # OpenAI's form of a tool's result
+            told = {"type": "tool_result", "tool_use_id": message.get("tool_call_id")}
+            yield origin, {**told, "content": message.get("content")}
+            continue
         yield from ((origin, block) for block in _blocks(message.get("content")))
+        for call in _objects(message.get("tool_calls")):
+            function = call.get("function")
+            named = function if isinstance(function, Mapping) else {}
+            use = {"type": "tool_use", "id": call.get("id"), "name": named.get("name")}
+            yield origin, {**use, "input": named.get("arguments")}
 
 
 def _piece(origin: Origin, block: Block, number: int, names: dict[str, str]) -> Piece:
     """A piece with its tool; `names` gathers call ids → tools on the way."""
     kind = block.get("type")
     if origin == "tools":
-        return Piece(origin, number, block, str(block.get("name", "")))
+        function = block.get("function")  # OpenAI's form of a definition
+        named = function if isinstance(function, Mapping) else block
+        return Piece(origin, number, block, str(named.get("name", "")))
     if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
         names[str(block.get("id"))] = str(block.get("name"))
     if isinstance(kind, str) and kind.endswith("tool_result"):

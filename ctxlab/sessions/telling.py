@@ -18,10 +18,11 @@ from typing import Any
 from ctxlab.masking import masked_json
 from ctxlab.sessions.auditing import AuditedRequest, audited
 from ctxlab.sessions.model import Session
-from ctxlab.sessions.shown import aligned, padded, shown
+from ctxlab.sessions.shown import aligned, columns_of, padded, shown
 from ctxlab.sessions.summary import Summary, summary, total
 
 WIDTH = 80
+_TOTALS = "usage records are sums over runs: no cache break can be told from them"
 _MOST = 20
 """Sessions that are shown; the others are in the JSON."""
 _FEW = 30
@@ -56,7 +57,9 @@ def as_text(found: Sequence[Audited], *, every: bool = False) -> str:
         every: show every request, also where nothing broke.
     """
     whole = total([each.summary for each in found])
-    lines = [*_headline(found, whole), *_causes(whole), *_skipped(found)]
+    totals = all(each.session.kind == "usage" for each in found)
+    breaks = [_TOTALS] if totals else _causes(whole)
+    lines = [*_headline(found, whole), *breaks, *_skipped(found)]
     if len(found) == 1:
         few = len(found[0].rows) <= _FEW
         lines += ["", *_requests(found[0], every=every or few)]
@@ -72,9 +75,12 @@ def as_json(found: Sequence[Audited]) -> str:
 
 
 def _headline(found: Sequence[Audited], whole: Summary) -> Iterator[str]:
-    one = found[0].session if len(found) == 1 else None
-    name = f"session {shown(one.id, 40)} ({one.kind})" if one else f"{len(found):,} sessions"
-    yield f"{name}: {_many(whole.requests, 'request')} in {_many(whole.streams, 'stream')}"
+    if len(found) == 1:
+        one = found[0].session
+        yield f"session {shown(one.id, WIDTH - 25)} ({one.kind})"
+    else:
+        yield f"{len(found):,} sessions"
+    yield f"{_many(whole.requests, 'request')} in {_many(whole.streams, 'stream')}"
     if whole.begins is not None and whole.ends is not None:
         yield f"{_date(whole.begins)} to {_date(whole.ends)} UTC"
     counts = whole.counts
@@ -115,13 +121,18 @@ def _skipped(found: Sequence[Audited]) -> Iterator[str]:
 def _sessions(found: Sequence[Audited]) -> Iterator[str]:
     """One line each, what lost most first."""
     ranked = sorted(found, key=lambda each: (-each.summary.usd_lost, -each.summary.usd))
-    rows = [["session", "worst cause", "requests", "breaks", "USD", "USD lost"]]
+    rows = [["worst cause", "requests", "breaks", "USD", "USD lost"]]
     for each in ranked[:_MOST]:
         worst = next(iter(each.summary.breaks), "")
         numbers = (f"{each.summary.requests:,}", f"{each.summary.broken:,}")
         money = (_usd(each.summary.usd), _usd(each.summary.usd_lost))
-        rows.append([shown(each.session.id, 36), worst, *numbers, *money])
-    yield from aligned(rows, left=2)
+        rows.append([worst, *numbers, *money])
+    beside = aligned(rows)
+    left = WIDTH - 2 - max(map(len, beside))
+    names = ["session", *(shown(each.session.id, left) for each in ranked[:_MOST])]
+    widest = max(map(columns_of, names))
+    for name, line in zip(names, beside, strict=True):
+        yield f"{padded(name, widest)}  {line}"
     if len(ranked) > _MOST:
         yield f"… and {len(ranked) - _MOST:,} more; --json tells of all"
     yield "Audit one of the files to see its requests."
@@ -205,7 +216,7 @@ def _row_json(row: AuditedRequest) -> dict[str, Any]:
     names = ("read", "written_5m", "written_1h", "uncached", "output")
     return {
         "time": _iso(row.time),
-        "gap_s": row.gap_s,
+        "gap_s": _number(row.gap_s),
         "model": row.model,
         **{name: getattr(row.counts, name) if row.counts else None for name in names},
         "usd": _number(row.usd),
@@ -223,8 +234,8 @@ def _row_json(row: AuditedRequest) -> dict[str, Any]:
     }
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _number(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _many(count: int, what: str) -> str:

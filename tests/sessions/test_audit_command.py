@@ -33,7 +33,7 @@ def test_one_session_shows_summary_then_requests(log):
     done = audit(log)
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
-    assert lines[0] == "session agent (requests): 12 requests in 1 stream"
+    assert lines[:2] == ["session agent (requests)", "12 requests in 1 stream"]
     assert all(columns_of(line) <= 80 for line in lines)
     for cause in ("tools", "system", "TTL expired"):
         assert sum(line.endswith(f"  {cause}") for line in lines) == 1
@@ -54,11 +54,30 @@ def test_many_sessions_show_a_line_each(tmp_path):
         planted_log(tmp_path / f"log{number}.jsonl", 4 if number else 8)
     done = audit(tmp_path)
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("25 sessions: 104 requests")
+    assert lines[:2] == ["25 sessions", "104 requests in 25 streams"]
     assert sum(line.startswith("log") for line in lines) == 20
     assert next(line for line in lines if line.startswith("log")).startswith("log0 ")
     assert "… and 5 more; --json tells of all" in lines
     assert all(columns_of(line) <= 80 for line in lines)
+
+
+def test_long_names_leave_room_for_the_numbers(tmp_path):
+    for number in range(2):
+        name = f"1af7fc5e-8455-4414-9ccd-011d40f70b2{number}-日本語日本語日本語日本語日本語日本語"
+        planted_log(tmp_path / f"{name}.jsonl", 4)
+    lines = audit(tmp_path).stdout.splitlines()
+    assert max(map(columns_of, lines)) == 80
+    assert sum("…" in line for line in lines) == 2
+
+
+def test_usage_records_tell_of_no_breaks(tmp_path):
+    usage = {"input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": 1}
+    told = [{"type": "result", "usage": usage, "total_cost_usd": 0.5, "session_id": "s"}]
+    (tmp_path / "run.json").write_text(json.dumps(told))
+    done = audit(tmp_path / "run.json")
+    assert done.exit_code == 0
+    assert "usage records are sums over runs" in done.stdout
+    assert "cost: 0.5000 USD" in done.stdout
 
 
 def test_json_has_the_table_and_more(log):

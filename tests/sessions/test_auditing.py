@@ -317,6 +317,18 @@ def test_the_api_s_own_diagnosis_is_evidence(reason, cause, inferred):
     assert (row.cause, row.verdict.inferred) == (cause, inferred)
 
 
+def test_a_diagnosis_stands_where_the_bodies_say_nothing(tmp_path):
+    told = recorded(tmp_path, [(0, base()), (100, base())], with_bodies=True)
+    reason = {"cache_miss_reason": {"type": "tools_changed"}}
+    first, second = told.exchanges
+    fallen = {**first.usage}
+    odd = replace(second, usage=fallen, diagnostics=reason)
+    row = audited(replace(told, exchanges=(first, odd)))[1]
+    assert (row.cause, row.verdict.pointer) == ("tools", "/tools")
+    plain = audited(replace(told, exchanges=(first, replace(second, usage=fallen))))[1]
+    assert (plain.cause, plain.verdict.inferred) == ("unknown", False)
+
+
 def test_two_fingerprints_explain_a_drop_to_zero():
     first = used(write=800, tools_fingerprint="e9645932b17d6a64")
     second = used(write=850, at=9, tools_fingerprint="fbb2335d5aea35d5")

@@ -86,3 +86,28 @@ def test_input_per_output():
     rows = audited(session(used(write=800, output=8), used(800, 0, 3, at=1, output=2)))
     assert input_per_output(rows) == (800 + 803) / 10
     assert math.isnan(input_per_output([]))
+
+
+def test_bodies_in_the_form_of_openai(tmp_path):
+    function = {"name": "look", "arguments": '{"at": 1}'}
+    body = {
+        "model": "gpt-5.5",
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": {}}}],
+        "messages": [
+            {"role": "developer", "content": "You help."},
+            {"role": "user", "content": "hello"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "c1", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "what was seen"},
+        ],
+    }
+    told_ = recorded(tmp_path, [(0, base())])
+    (tmp_path / "log.jsonl").write_bytes(
+        orjson.dumps({"request": body}).ljust(told_.exchanges[0].lines[0].length)
+    )
+    table = context_by_origin(told_)
+    assert told(table, "tool results", "look") == (1, count("what was seen"))
+    assert set(table.origin) == {"system", "tools", "user", "assistant", "tool results"}
