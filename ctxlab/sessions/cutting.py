@@ -9,7 +9,7 @@ would have looked up again in parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from ctxlab.errors import CtxlabError
 from ctxlab.prices.rates import day, price_list
 from ctxlab.sessions.auditing import AuditedRequest, audited
 from ctxlab.sessions.counts import Counts
-from ctxlab.sessions.model import Session
+from ctxlab.sessions.model import Session, roots
 from ctxlab.sessions.pieces import Piece, pieces
 from ctxlab.truncation import MemoryStorage, ResourceStore, TruncatingWrapper
 
@@ -67,8 +67,8 @@ def list_large_results(
 ) -> list[LargeResult]:
     """The rows of `large_results`."""
     told = audited(session) if rows is None else rows
-    roots = _roots(told)
-    found = (_cut(piece, told, roots) for piece in pieces(session))
+    threads = roots(row.exchange for row in told)
+    found = (_cut(piece, told, threads) for piece in pieces(session))
     kept = [result for result in found if result]
     return sorted(kept, key=lambda result: (-result.tokens, result.request, result.id))
 
@@ -84,17 +84,17 @@ def result_text(block: Mapping[str, Any]) -> str:
 
 
 def _cut(
-    piece: Piece, rows: Sequence[AuditedRequest], roots: Mapping[str, str]
+    piece: Piece, rows: Sequence[AuditedRequest], threads: Mapping[str, str]
 ) -> LargeResult | None:
     """The result as the wrapper returns it; None where it is left as it is."""
     text = result_text(piece.block) if piece.origin == "tool results" else ""
-    wrapped = TruncatingWrapper(ResourceStore(MemoryStorage())).wrap(piece.tool or "tool", text)
+    wrapped = _wrapper().wrap(piece.tool or "tool", text)
     if wrapped == text:
         return None
     whole, kept = tokens.count_many([text, wrapped])
     saved = max(0, whole - kept)
-    carrying = list(_carrying(piece.request, rows, roots))
-    at = _position(piece.request, rows, roots)
+    carrying = list(_carrying(piece.request, rows, threads))
+    at = _position(piece.request, rows, threads)
     return LargeResult(
         tool=piece.tool,
         id=piece.id,
@@ -109,32 +109,28 @@ def _cut(
     )
 
 
-def _roots(rows: Iterable[AuditedRequest]) -> dict[str, str]:
-    """Stream → the stream whose history it carries on."""
-    roots: dict[str, str] = {}
-    for row in rows:
-        follows = row.exchange.follows
-        roots.setdefault(row.stream, roots.get(follows, row.stream))
-    return roots
+def _wrapper() -> TruncatingWrapper:
+    """Ours as it comes, but for the ids: a drawn one would have other tokens each time."""
+    return TruncatingWrapper(ResourceStore(MemoryStorage(), draw=lambda: "ab12cd34"))
 
 
 def _carrying(
-    first: int, rows: Sequence[AuditedRequest], roots: Mapping[str, str]
+    first: int, rows: Sequence[AuditedRequest], threads: Mapping[str, str]
 ) -> Iterator[AuditedRequest]:
     """The request that brought a block, and those after it until the history is compacted."""
-    root = roots[rows[first].stream]
+    root = threads[rows[first].stream]
     for number, row in enumerate(rows[first:], first):
-        if roots[row.stream] != root:
+        if threads[row.stream] != root:
             continue
         if number > first and (row.exchange.compacted or row.cause == "compaction"):
             return
         yield row
 
 
-def _position(first: int, rows: Sequence[AuditedRequest], roots: Mapping[str, str]) -> int:
+def _position(first: int, rows: Sequence[AuditedRequest], threads: Mapping[str, str]) -> int:
     """Tokens before a block: about what the request before it sent and was answered."""
-    root = roots[rows[first].stream]
-    before = [row.counts for row in rows[:first] if roots[row.stream] == root and row.counts]
+    root = threads[rows[first].stream]
+    before = [row.counts for row in rows[:first] if threads[row.stream] == root and row.counts]
     return before[-1].total + before[-1].output if before else 0
 
 

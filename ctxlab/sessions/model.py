@@ -6,7 +6,7 @@ when they are asked for, so that a tree of gigabytes fits into memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -101,3 +101,11 @@ class Session:
         names = dict.fromkeys(exchange.stream for exchange in self.exchanges)
         for name in names:
             yield name, tuple(each for each in self.exchanges if each.stream == name)
+
+
+def roots(exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Stream → the stream whose history it carries on, itself where it carries on none."""
+    found: dict[str, str] = {}
+    for exchange in exchanges:
+        found.setdefault(exchange.stream, found.get(exchange.follows, exchange.stream))
+    return found

@@ -19,7 +19,7 @@ import orjson
 from ctxlab.cache.estimate import estimate
 from ctxlab.cache.wire import without_markers
 from ctxlab.sessions.auditing import in_order
-from ctxlab.sessions.model import Exchange, Session
+from ctxlab.sessions.model import Exchange, Session, roots
 
 Origin = Literal["system", "tools", "tool results", "assistant", "user"]
 Block = Mapping[str, Any]
@@ -65,6 +65,7 @@ def pieces(session: Session) -> Iterator[Piece]:
 def _of_bodies(exchanges: Sequence[Exchange]) -> Iterator[Piece]:
     seen: set[bytes] = set()
     names: dict[str, str] = {}
+    threads = roots(exchanges)
     for number, exchange in enumerate(exchanges):
         try:
             body = exchange.body()
@@ -72,7 +73,7 @@ def _of_bodies(exchanges: Sequence[Exchange]) -> Iterator[Piece]:
             continue
         for origin, marked in _parts(body or {}):
             block = without_markers(marked)  # they move from request to request
-            data = f"{exchange.stream}\0{origin}\0".encode() + orjson.dumps(block)
+            data = f"{threads[exchange.stream]}\0{origin}\0".encode() + orjson.dumps(block)
             key = sha256(data).digest()[:16]
             if key not in seen:
                 seen.add(key)

@@ -40,7 +40,7 @@ def table_html(
     numeric = [kinds[column].rstrip("?") in ("int", "float") for column in frame.columns]
     aligns = [_RIGHT if right else _LEFT for right in numeric]
     names = "".join(
-        f'<th scope="col"{align}>{escape(_heading(column, units))}</th>'
+        f'<th scope="col"{align}>{_heading(column, units)}</th>'
         for column, align in zip(frame.columns, aligns, strict=True)
     )
     mixed = "unit" in head and len(set(head["unit"])) > 1
@@ -68,7 +68,8 @@ def rows_html(name: str, rows: int, *, saved: bool) -> str:
 
 
 def _heading(column: str, units: Mapping[str, str]) -> str:
-    return f"{column} ({units[column]})" if units.get(column) else column
+    name, unit = escape(column), escape(units.get(column, ""))
+    return f"{name}<br>({unit})" if unit else name
 
 
 def _cells(row: Sequence[str], aligns: Sequence[str]) -> str:

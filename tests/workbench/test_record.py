@@ -157,10 +157,16 @@ def test_a_table_is_shown_capped_escaped_and_with_numbers_on_the_right():
     assert "3 rows of t, which a run saves" in show.rows_html("t", 3, saved=False)
 
 
+def test_a_table_of_no_rows_has_rules_all_the_same(tmp_path):
+    frame = pd.DataFrame(columns=["cause", "usd"])
+    Record(tmp_path).table("t", frame, key=["cause"], metrics={"usd": Rule("lower")})
+    assert (tmp_path / "t.csv").read_text() == "cause,usd\n"
+
+
 def test_a_unit_stands_in_its_heading_and_in_the_notes(tmp_path):
     frame = pd.DataFrame({"model": ["a"], "discount": [90.0]})
     html = show.table_html(frame, {"model": "str", "discount": "float"}, 3, "", {"discount": "%"})
-    assert ">discount (%)</th>" in html
+    assert ">discount<br>(%)</th>" in html
     assert ">model</th>" in html
     record = Record(tmp_path)
     record.table("prices", frame, key=["model"], units={"discount": "%"})

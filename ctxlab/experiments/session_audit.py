@@ -1,0 +1,311 @@
+"""What broke in recorded sessions, why, and what it cost: request by request.
+
+Sessions in, tables out (notebook 10; what filled their contexts is `session_context`'s). Nothing
+here reads a cache: what a request read is what its log says, and a cause that no log holds is
+marked as inferred. Text of a session is data: it is shown shortened and with secrets masked.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+from atexit import register
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ctxlab import project
+from ctxlab.experiments import planted_session
+from ctxlab.masking import masked
+from ctxlab.sessions import Session, read_sessions
+from ctxlab.sessions.auditing import AuditedRequest, audited
+
+_TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")
+_SHOWN = 60
+_ADVICE = 12
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A session with what was found of each of its requests."""
+
+    session: Session
+    rows: list[AuditedRequest]
+
+    @property
+    def name(self) -> str:
+        """Its id, fit to be shown."""
+        return shown(self.session.id)
+
+    @property
+    def usd_lost(self) -> float:
+        """What its breaks cost, as far as there are prices."""
+        return math.fsum(row.usd_lost for row in self.rows if not math.isnan(row.usd_lost))
+
+
+def load(transcripts: str | Path, tools: Sequence[dict[str, Any]]) -> list[Audit]:
+    """The sessions at a path, audited; without one the generated session.
+
+    Raises:
+        InputError: nothing there that is known.
+    """
+    if not str(transcripts):
+        folder = Path(tempfile.mkdtemp(prefix="ctxlab-session-"))
+        register(shutil.rmtree, folder, ignore_errors=True)
+        transcripts = folder / "generated.jsonl"
+        planted_session.record(tools, transcripts)
+    sessions = read_sessions(project.resolve(transcripts))
+    return [Audit(session, audited(session)) for session in sessions]
+
+
+def summaries(audits: Sequence[Audit]) -> pd.DataFrame:
+    """A row a session, the one whose breaks cost most first.
+
+    Columns: number; session (its id); kind; begun (UTC); requests; context (tokens read, written
+    and uncached together); read, written, uncached, output (tokens); usd; breaks; usd_lost.
+    """
+    return pd.DataFrame([_summary(number, audit) for number, audit in ordered(audits)])
+
+
+def requests(audits: Sequence[Audit]) -> pd.DataFrame:
+    """A row a request of every session, in the order of `summaries` and then of time.
+
+    Columns: number (of the session); request (from 1); stream; time; gap_s; model; read,
+    written_5m, written_1h, uncached, output (tokens); usd; expected (tokens that the request
+    before left in the cache); lost (tokens); usd_lost; cause; tool; pointer; inferred; note.
+    """
+    found = [
+        _request(number, at, row)
+        for number, audit in ordered(audits)
+        for at, row in enumerate(audit.rows, 1)
+    ]
+    table = pd.DataFrame(found, columns=list(_request(0, 0, None)))
+    whole = [*_TOKENS, "expected", "lost"]
+    return table.astype(dict.fromkeys(whole, "Int64") | {"gap_s": float, "usd": float})
+
+
+def breaks(asked: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `requests` that broke, with the columns that say what and why."""
+    columns = ["number", "request", "cause", "tool", "pointer", "gap_s", "lost", "usd_lost"]
+    return asked.loc[asked["cause"] != "", [*columns, "inferred"]].reset_index(drop=True)
+
+
+def advice(asked: pd.DataFrame) -> str:
+    """What is to be done about the breaks of `requests`, each piece of advice once (Markdown)."""
+    noted = asked[(asked["cause"] != "") & (asked["note"] != "")].drop_duplicates("note")
+    lines = [
+        f"- **{cause}** (request {request} of session {number}): {note}"
+        for cause, request, number, note in zip(
+            noted["cause"], noted["request"], noted["number"], noted["note"], strict=True
+        )
+    ]
+    return "\n".join(lines[:_ADVICE]) or "Nothing is to be done."
+
+
+def skipped(audits: Sequence[Audit]) -> pd.DataFrame:
+    """Rows of the logs that were no part of the measurement: reason, rows, first (path:line)."""
+    found = [
+        {"reason": each.reason, "rows": each.count, "first": _below(each.first, audits)}
+        for audit in audits
+        for each in audit.session.skipped
+    ]
+    if not found:
+        return pd.DataFrame(columns=["reason", "rows", "first"])
+    table = pd.DataFrame(found).groupby("reason", sort=False)
+    return table.agg(rows=("rows", "sum"), first=("first", "first")).reset_index()
+
+
+def timeline(audit: Audit, most: int) -> pd.DataFrame:
+    """The requests of a session for a chart: request, read, written, uncached (tokens), cause.
+
+    Of a session with more than `most` requests, those in a row in which breaks cost most.
+    """
+    first = _dearest_window([row.usd_lost for row in audit.rows], most)
+    found = [
+        {
+            "request": at,
+            "read": row.counts.read,
+            "written": row.counts.written,
+            "uncached": row.counts.uncached,
+            "cause": row.cause,
+        }
+        for at, row in enumerate(audit.rows, 1)
+        if first < at <= first + most and row.counts
+    ]
+    return pd.DataFrame(found, columns=["request", "read", "written", "uncached", "cause"])
+
+
+def causes(audits: Sequence[Audit]) -> pd.DataFrame:
+    """A row a cause, the dearest first: cause, breaks, inferred (how many), tokens_lost, usd_lost.
+
+    Of a model or a day without a price the money is left out.
+    """
+    broken = [row for audit in audits for row in audit.rows if row.broke]
+    names = dict.fromkeys(row.cause for row in broken)
+    found = [_cause(name, [row for row in broken if row.cause == name]) for name in names]
+    table = pd.DataFrame(found, columns=list(_cause("", [])))
+    return table.sort_values(["usd_lost", "cause"], ascending=[False, True], ignore_index=True)
+
+
+def planted(audit: Audit) -> pd.DataFrame:
+    """The generated session's breaks against what was found: request, planted, found, right.
+
+    A row for each request where either is: a break that nobody planted is wrong too.
+    """
+    found = {at: row for at, row in enumerate(audit.rows, 1) if row.broke}
+    rows = [
+        {
+            "request": at,
+            "planted": planted_session.BREAKS.get(at, ""),
+            "found": found[at].cause if at in found else "",
+            "pointer": found[at].verdict.pointer if at in found else "",
+        }
+        for at in sorted({*found, *planted_session.BREAKS})
+    ]
+    table = pd.DataFrame(rows)
+    return table.assign(right=table["planted"] == table["found"])
+
+
+def conclusion(summary: pd.DataFrame, lost: pd.DataFrame, ways: pd.DataFrame) -> str:
+    """What the tables of `summaries`, `causes` and `variants` say (Markdown)."""
+    lines = [_broken(summary, lost)]
+    if len(lost):
+        first = lost.iloc[0]
+        lines.append(
+            f"- **Dearest cause: {first['cause']}.** {first['breaks']} of the breaks, "
+            f"{first['tokens_lost']:,} tokens sent again, {first['usd_lost']:.4f} USD more than if "
+            "they had been read."
+        )
+        guessed = int(lost["inferred"].sum())
+        if guessed:
+            lines.append(
+                f"- Of {lost['breaks'].sum()} causes {guessed} are **inferred** from usage and "
+                "times; bodies in the log would say more."
+            )
+    costs = ways.set_index("variant")
+    for name in costs.index[1:]:
+        relative = costs.loc[name, "relative"]
+        if pd.notna(relative):
+            lines.append(
+                f"- **{name[0].upper()}{name[1:]}** the same tokens would have cost "
+                f"{relative:.2f} times what they did (simulated)."
+            )
+    return "\n".join(lines)
+
+
+def shown(text: str, longest: int = _SHOWN) -> str:
+    r"""A text of a session as a table shows it: one line, shortened, secrets masked.
+
+    >>> shown("key sk-ant-api03-abcdefghijklmnop\nend")
+    'key *** end'
+    """
+    line = " ".join(masked(text[: 20 * longest]).split())
+    clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
+    return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
+
+
+def ordered(audits: Sequence[Audit]) -> Iterator[tuple[int, Audit]]:
+    """The sessions with their numbers, from 1: the dearest breaks first."""
+    return iter(enumerate(sorted(audits, key=lambda audit: -audit.usd_lost), 1))
+
+
+def dearest(audits: Sequence[Audit]) -> Audit:
+    """The session whose breaks cost most."""
+    return next(ordered(audits))[1]
+
+
+def _summary(number: int, audit: Audit) -> dict[str, Any]:
+    counts = [row.counts for row in audit.rows if row.counts]
+    sums = {name: sum(getattr(each, name) for each in counts) for name in _TOKENS}
+    written = sums.pop("written_5m") + sums.pop("written_1h")
+    times = [row.time for row in audit.rows if row.time is not None]
+    return {
+        "number": number,
+        "session": audit.name,
+        "kind": audit.session.kind,
+        "begun": _when(min(times, default=None)),
+        "requests": len(audit.rows),
+        "context": sums["read"] + written + sums["uncached"],
+        "read": sums["read"],
+        "written": written,
+        "uncached": sums["uncached"],
+        "output": sums["output"],
+        "usd": _money(row.usd for row in audit.rows),
+        "breaks": sum(row.broke for row in audit.rows),
+        "usd_lost": audit.usd_lost,
+    }
+
+
+def _request(number: int, at: int, row: AuditedRequest | None) -> dict[str, Any]:
+    """A row of `requests`; its names alone where there is no request."""
+    counts = row.counts if row else None
+    return {
+        "number": number,
+        "request": at,
+        "stream": row and shown(row.stream),
+        "time": row and _when(row.time),
+        "gap_s": row and row.gap_s,
+        "model": row and shown(row.model),
+        **{name: getattr(counts, name, None) for name in _TOKENS},
+        "usd": row and row.usd,
+        "expected": row and row.expected,
+        "lost": row and row.lost,
+        "usd_lost": row and row.usd_lost,
+        "cause": row and row.cause,
+        "tool": row and shown(row.verdict.tool),
+        "pointer": row and shown(row.verdict.pointer),
+        "inferred": row and row.verdict.inferred,
+        "note": row and shown(row.note, longest=200),
+    }
+
+
+def _cause(name: str, rows: Sequence[AuditedRequest]) -> dict[str, Any]:
+    return {
+        "cause": name,
+        "breaks": len(rows),
+        "inferred": sum(row.verdict.inferred for row in rows),
+        "tokens_lost": sum(row.lost for row in rows),
+        "usd_lost": _money(row.usd_lost for row in rows),
+    }
+
+
+def _below(place: str, audits: Sequence[Audit]) -> str:
+    """A place in a log, its path from the folder that holds all of them."""
+    folders = {str(path.parent) for audit in audits for path in audit.session.paths}
+    common = os.path.commonpath(folders) if folders else ""
+    return shown(place.removeprefix(common).lstrip(os.sep), longest=200)
+
+
+def _money(amounts: Iterable[float]) -> float:
+    """The sum of what has a price."""
+    return math.fsum(usd for usd in amounts if not math.isnan(usd))
+
+
+def _when(time: float | None) -> str:
+    if time is None:
+        return ""
+    return datetime.fromtimestamp(time, UTC).isoformat(sep=" ", timespec="seconds")[:19]
+
+
+def _dearest_window(losses: Sequence[float], most: int) -> int:
+    """Where `most` requests in a row begin that lost the most money; the first of them."""
+    sums = [0.0]
+    for usd in losses:
+        sums.append(sums[-1] + (0.0 if math.isnan(usd) else usd))
+    starts = range(max(1, len(losses) - most + 1))
+    return max(starts, key=lambda at: (sums[min(at + most, len(losses))] - sums[at], -at))
+
+
+def _broken(summary: pd.DataFrame, lost: pd.DataFrame) -> str:
+    breaks, asked = int(summary["breaks"].sum()), int(summary["requests"].sum())
+    if not breaks:
+        return f"- **Nothing broke** in {asked:,} requests: each read what the one before it left."
+    paid, more = summary["usd"].sum(), lost["usd_lost"].sum()
+    share = f", {100 * more / paid:.0f} % of what was paid" if paid else ""
+    return f"- **{breaks} breaks** in {asked:,} requests cost {more:.4f} USD{share}."
