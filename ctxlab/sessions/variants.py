@@ -159,10 +159,8 @@ def _frame(
 ) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415  1.3 s that the command's text does not need
 
-    prices = [
-        math.fsum(paid_for(each.model, counts, each.usage, each.time) for each, counts in requests)
-        for _, requests in variants
-    ]
+    known: dict[tuple[int, Counts], float] = {}  # most requests cost the same in several variants
+    prices = [_price(requests, known) for _, requests in variants]
     found = [
         Variant(
             variant=name,
@@ -175,6 +173,14 @@ def _frame(
         for (name, requests), usd in zip(variants, prices, strict=True)
     ]
     return pd.DataFrame(found, columns=[field.name for field in fields(Variant)])
+
+
+def _price(requests: Sequence[Sent], known: dict[tuple[int, Counts], float]) -> float:
+    """USD of the requests together; `known` gathers what each costs, by place and counts."""
+    for number, (each, counts) in enumerate(requests):
+        if (number, counts) not in known:
+            known[number, counts] = paid_for(each.model, counts, each.usage, each.time)
+    return math.fsum(known[number, counts] for number, (_, counts) in enumerate(requests))
 
 
 def _sums(counts: Iterable[Counts]) -> dict[str, int]:

@@ -103,6 +103,17 @@ def test_unknown_models_and_old_parameters_are_compared_all_the_same(pair):
     assert "cost: unknown" in done.stdout
 
 
+def test_a_marker_that_was_left_out_breaks_what_did_not_change(pair):
+    body = bodies(1)[0]
+    done = diff(*pair(body, {key: body[key] for key in body if key != "cache_control"}))
+    assert done.exit_code == 1
+    first, lost, cost, advice = done.stdout.splitlines()
+    assert first == "the prefix is not found"
+    assert lost.startswith("lost: 0 tokens by prefix")
+    assert cost.startswith("cost: ")
+    assert "breakpoint" in advice
+
+
 def test_secrets_and_control_characters_stay_in_the_files(pair):
     before = base(system=[text(1, f"\x1b[31m {SECRET}")])
     after = base(system=[text(1, f"\x1b[31m {SECRET} now")])
