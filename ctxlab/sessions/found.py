@@ -121,20 +121,35 @@ def merged(one: Found, other: Found) -> Found:
 
     While an answer streams, its rows tell an output that grows; only the last one is whole.
     """
-    best = other if _whole(other) > _whole(one) else one
-    times = [time for time in (one.time, other.time) if time is not None]
-    return one._replace(
-        request_id=max(one.request_id, other.request_id),
-        model=best.model,
-        usage=best.usage,
-        time=min(times, default=None),
-        places=one.places + other.places,
+    usage, model = one.usage, one.model
+    if (other.usage != usage or other.model != model) and _is_larger(other, one):
+        usage, model = other.usage, other.model
+    time = one.time if other.time is None else other.time
+    if one.time is not None and time is not None:
+        time = min(one.time, time)
+    return Found(
+        one.id,
+        max(one.request_id, other.request_id),
+        model,
+        usage,
+        time,
+        one.places + other.places,
+        one.base,
+        one.side,
+        one.foreign,
+        one.details,
+        one.talk,
     )
 
 
-def _whole(found: Found) -> tuple[tuple[int, int], str, str]:
-    usage = found.usage
-    return tokens(usage), found.model, "" if not usage else repr(sorted(usage.items(), key=str))
+def _is_larger(one: Found, other: Found) -> bool:
+    """Whether it tells more tokens; between equals something decides that is no order of rows."""
+    mine, its = tokens(one.usage), tokens(other.usage)
+    return mine > its or (mine == its and _spelled(one) > _spelled(other))
+
+
+def _spelled(found: Found) -> tuple[str, str]:
+    return found.model, repr(sorted(found.usage.items(), key=str))
 
 
 def requests(items: list[Item]) -> Iterator[Found]:

@@ -99,7 +99,8 @@ def _homes(
             rank = (found.foreign, bool(file.agent), ended, index)
             if key not in homes or rank < homes[key][0]:
                 homes[key] = rank, index
-            whole[key] = merged(whole[key], found._replace(places=())) if key in whole else found
+            before = whole.get(key)
+            whole[key] = found if before is None else merged(before, found._replace(places=()))
     return {key: index for key, (_, index) in homes.items()}, whole
 
 
@@ -139,7 +140,8 @@ def _requests(index: int, tree: _Tree) -> tuple[list[Request], list[int]]:
             own[key].found = before._replace(places=before.places + item.places)
             continue
         else:
-            whole = tree.whole[key]._replace(places=item.places)
+            whole = tree.whole[key]
+            whole = whole if whole is item else whole._replace(places=item.places)
             own[key] = Request(whole, file.path, base, base in compacted)
         compacted.discard(base)
     return list(own.values()), copied

@@ -40,7 +40,7 @@ def rows(path: Path, start: int = 0, end: int | None = None) -> Iterator[Row]:
     Raises:
         OSError: the file cannot be read.
     """
-    loads, number = orjson.loads, 0
+    loads, new, number = orjson.loads, tuple.__new__, 0  # half the time of Row(…)
     with path.open("rb", buffering=_BUFFER) as file:
         offset = _beginning(file, start)
         while (end is None or offset < end) and (raw := file.readline(LONGEST)):
@@ -48,7 +48,7 @@ def rows(path: Path, start: int = 0, end: int | None = None) -> Iterator[Row]:
             here, length = offset, len(raw)
             offset += length
             try:
-                yield Row(number, here, length, loads(raw))
+                yield new(Row, (number, here, length, loads(raw), ""))
                 continue
             except orjson.JSONDecodeError:
                 pass

@@ -8,6 +8,7 @@ which it does when the caller is killed.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -83,6 +84,7 @@ def scan(task: Task) -> Part:
 
 def serve(descriptor: int) -> None:
     """The other end: scan whatever comes down the pipe until it closes."""
+    gc.disable()  # rows have no cycles
     with Connection(descriptor) as pipe:
         try:
             while True:

@@ -41,30 +41,23 @@ def scan(rows: Iterable[Row], session: str, agent: str = "") -> Part:
     seen: dict[tuple[str, str], int] = {}
     for number, offset, length, value, problem in rows:
         part.lines = number
-        if problem:
-            if problem != BLANK:
-                part.tally.add(problem, number)
+        if problem == BLANK or _is_ordinary(value):
             continue
-        told = _row(value, agent)
+        told = problem or _row(value, session, agent, Place(number, offset, length))
         if isinstance(told, str):
-            if told:
-                part.tally.add(told, number)
+            part.tally.add(told, number)
             continue
         for item in told:
             if not isinstance(item, Found):
                 items.append(item)
                 continue
-            found = item._replace(
-                places=(Place(number, offset, length),),
-                foreign=bool(session) and value.get("sessionId", session) != session,
-            )
-            at = seen.setdefault((found.id, found.request_id), len(items))
+            at = seen.setdefault((item.id, item.request_id), len(items))
             if at == len(items):
-                items.append(found)
+                items.append(item)
             else:
                 before = items[at]
                 assert isinstance(before, Found)
-                items[at] = merged(before, found)
+                items[at] = merged(before, item)
     return _priced(part)
 
 
@@ -101,20 +94,29 @@ class Sidechains:
         return self._names.get(side, base) if side else base
 
 
-def _row(row: Any, agent: str) -> str | tuple[Item, ...]:
-    """Why a row is skipped (nothing where it is an ordinary one), or what it tells."""
+def _is_ordinary(row: Any) -> bool:
+    """Whether it is what most rows are, a message of the user's that tells nothing of requests."""
+    if type(row) is not dict or row.get("type") != "user" or row.get("isSidechain"):
+        return False
+    result = row.get("toolUseResult")
+    sums = type(result) is dict and ("usage" in result or "totalTokens" in result)
+    return not sums and type(row.get("message")) is dict and not row.get("isCompactSummary")
+
+
+def _row(row: Any, session: str, agent: str, place: Place) -> str | tuple[Item, ...]:
+    """Why a row is skipped, or what it tells: nothing where it is an ordinary one."""
     if not isinstance(row, dict):
         return NO_OBJECT
     kind = row.get("type")
     if kind == "assistant":
-        return _answer(row, agent)
+        return _answer(row, session, agent, place)
     if not isinstance(kind, str):
         return NO_TYPE
     if kind == "user":
         return _user(row, agent)
     if kind == "system" and _is_boundary(row.get("subtype")):
         return (Compaction(*stream_of(row, agent)),)
-    return ROLL_UP if kind in ("result", "progress") and _tells_usage(row) else ""
+    return ROLL_UP if kind in ("result", "progress") and _tells_usage(row) else ()
 
 
 def _user(row: dict[str, Any], agent: str) -> str | tuple[Item, ...]:
@@ -127,14 +129,11 @@ def _user(row: dict[str, Any], agent: str) -> str | tuple[Item, ...]:
     if not isinstance(row.get("message"), dict):
         return NO_MESSAGE
     result = row.get("toolUseResult")
-    return (
-        ROLL_UP
-        if isinstance(result, dict) and ("usage" in result or "totalTokens" in result)
-        else ""
-    )
+    sums = isinstance(result, dict) and ("usage" in result or "totalTokens" in result)
+    return ROLL_UP if sums else ()
 
 
-def _answer(row: dict[str, Any], agent: str) -> str | tuple[Item, ...]:
+def _answer(row: dict[str, Any], session: str, agent: str, place: Place) -> str | tuple[Item, ...]:
     message = row.get("message")
     problem = _problem(row, message)
     if problem or not isinstance(message, dict):
@@ -144,7 +143,9 @@ def _answer(row: dict[str, Any], agent: str) -> str | tuple[Item, ...]:
         return NO_ID
     base, side = stream_of(row, agent)
     time = seconds(row.get("timestamp"))
-    found = Found(id_, request_id, message["model"], message["usage"], time, (), base, side)
+    foreign = bool(session) and row.get("sessionId", session) != session
+    model, usage = message["model"], message["usage"]
+    found = Found(id_, request_id, model, usage, time, (place,), base, side, foreign)
     return (Side(side, _text(row.get("parentUuid"))), found) if side else (found,)
 
 
