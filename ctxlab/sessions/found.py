@@ -7,19 +7,15 @@ does not matter how the rows were divided over parts, files and processes.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ctxlab.sessions.usage import tokens
+from ctxlab.sessions.usage import MOST, tokens
 
-
-class Place(NamedTuple):
-    """One line: its number in the file, counted from 1, and its bytes."""
-
-    number: int
-    offset: int
-    length: int
+Place = tuple[int, int, int]
+"""One line: its number in the file, counted from 1, its offset and its length in bytes."""
 
 
 class Talk(NamedTuple):
@@ -112,8 +108,34 @@ def moved(item: Item, before: int) -> Item:
     """The item with its line numbers counted from `before` lines further up."""
     if not before or not isinstance(item, Found):
         return item
-    places = tuple(place._replace(number=place.number + before) for place in item.places)
+    places = tuple((line + before, offset, length) for line, offset, length in item.places)
     return item._replace(places=places)
+
+
+def packed(part: Part) -> bytes:
+    """A part as bytes for another process of the same Python, in half the time of a pickle."""
+    items = [(type(item).__name__, *_plain(item)) for item in part.items]
+    return marshal.dumps((part.lines, items, part.tally.reasons, part.failed))
+
+
+def unpacked(raw: bytes) -> Part:
+    """The part that these bytes are."""
+    lines, items, reasons, failed = marshal.loads(raw)  # noqa: S302  our own process wrote them
+    tally = Tally()
+    tally.reasons = reasons
+    return Part(lines, [_unpacked(*item) for item in items], tally, failed)
+
+
+def _plain(item: Item) -> tuple[Any, ...]:
+    if not isinstance(item, Found):
+        return tuple(item)
+    return (*item[:-1], item.talk and tuple(item.talk))
+
+
+def _unpacked(kind: str, *fields: Any) -> Item:
+    if kind == "Found":
+        return Found._make((*fields[:-1], fields[-1] and Talk(*fields[-1])))
+    return Compaction(*fields) if kind == "Compaction" else Side(*fields)
 
 
 def merged(one: Found, other: Found) -> Found:
@@ -144,6 +166,12 @@ def merged(one: Found, other: Found) -> Found:
 
 def _is_larger(one: Found, other: Found) -> bool:
     """Whether it tells more tokens; between equals something decides that is no order of rows."""
+    output, before = one.usage.get("output_tokens"), other.usage.get("output_tokens")
+    if (
+        type(output) is type(before) is int
+        and 0 <= min(output, before) != max(output, before) <= MOST
+    ):
+        return output > before  # told at a glance
     mine, its = tokens(one.usage), tokens(other.usage)
     return mine > its or (mine == its and _spelled(one) > _spelled(other))
 

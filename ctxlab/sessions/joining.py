@@ -134,7 +134,7 @@ def _requests(index: int, tree: _Tree) -> tuple[list[Request], list[int]]:
             continue
         key = tree.key(item)
         if tree.homes[key] != index:
-            copied += [place.number for place in item.places]
+            copied += [number for number, _, _ in item.places]
         elif key in own:  # its rows stand in two parts of the file
             before = own[key].found
             own[key].found = before._replace(places=before.places + item.places)
@@ -185,7 +185,7 @@ def _exchange(each: Request, stream: str, follows: str) -> Exchange:
         request_id=found.request_id,
         follows=follows,
         compacted=each.compacted,
-        lines=tuple(Line(each.path, offset, length) for _, offset, length in found.places),
+        lines=tuple([Line(each.path, offset, length) for _, offset, length in found.places]),
     )
     return replace(made, **found.details) if found.details else made
 

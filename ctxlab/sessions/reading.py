@@ -97,7 +97,7 @@ def _log(source: Source, part: Part) -> Session:
     for found in requests(part.items):
         key = (found.id, found.request_id, found.time)
         if found.id and key in seen:
-            tally.add(REPEATED, found.places[0].number)
+            tally.add(REPEATED, found.places[0][0])
             continue
         seen.add(key)
         stream = found.base or (talks.name(found.talk) if found.talk else "main")

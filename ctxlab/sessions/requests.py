@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from ctxlab.sessions.found import Found, Part, Place, Talk
+from ctxlab.sessions.found import Found, Part, Talk
 from ctxlab.sessions.lines import BLANK, Row
 from ctxlab.sessions.times import seconds
 from ctxlab.sessions.usage import normalised
@@ -37,7 +37,7 @@ def scan(rows: Iterable[Row]) -> Part:
         part.lines = number
         told = problem or _line(value, part, number)
         if isinstance(told, Found):
-            part.items.append(told._replace(places=(Place(number, offset, length),)))
+            part.items.append(told._replace(places=((number, offset, length),)))
         elif told != BLANK:
             part.tally.add(told, number)
     return part

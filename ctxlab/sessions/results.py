@@ -16,7 +16,7 @@ import orjson
 
 from ctxlab.sessions import transcripts
 from ctxlab.sessions.finding import Source, is_result
-from ctxlab.sessions.found import Found, Part, Place, Tally, requests
+from ctxlab.sessions.found import Found, Part, Tally, requests
 from ctxlab.sessions.joining import Request, exchanges, gathered, told
 from ctxlab.sessions.lines import BLANK, BOM, Row, rows
 from ctxlab.sessions.model import Session
@@ -146,7 +146,7 @@ def _results(row: Row, run: _Run) -> Iterator[Found]:
             model=each,
             usage=clean,
             time=seconds(value.get("timestamp")),
-            places=(Place(row.number, row.offset, row.length),),
+            places=((row.number, row.offset, row.length),),
             base=transcripts.MAIN,
             details={"reported_usd": paid},
         )

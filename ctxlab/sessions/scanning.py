@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ctxlab.errors import RunFailed
 from ctxlab.sessions import requests, transcripts
-from ctxlab.sessions.found import Part
+from ctxlab.sessions.found import Part, packed, unpacked
 from ctxlab.sessions.lines import rows
 from ctxlab.sessions.model import Kind
 
@@ -88,7 +88,7 @@ def serve(descriptor: int) -> None:
     with Connection(descriptor) as pipe:
         try:
             while True:
-                pipe.send(scan(pipe.recv()))
+                pipe.send_bytes(packed(scan(pipe.recv())))
         except (EOFError, OSError):
             return
 
@@ -113,7 +113,7 @@ def _there(work: list[Task], processes: int) -> Iterator[tuple[int, Part]]:
             for pipe in [each for each in held if each in ready]:
                 index = held[pipe].popleft()
                 try:
-                    part: Part = pipe.recv()
+                    part = unpacked(pipe.recv_bytes())
                     _give(pipe, held, waiting)
                 except (EOFError, OSError) as error:
                     raise RunFailed(f"the process that read {work[index].path} died") from error

@@ -43,7 +43,7 @@ def scan(rows: Iterable[Row], session: str, agent: str = "") -> Part:
         part.lines = number
         if problem == BLANK or _is_ordinary(value):
             continue
-        told = problem or _row(value, session, agent, Place(number, offset, length))
+        told = problem or _row(value, session, agent, (number, offset, length))
         if isinstance(told, str):
             part.tally.add(told, number)
             continue
@@ -169,8 +169,9 @@ def _priced(part: Part) -> Part:
         if isinstance(item, Found):
             usage, notes = normalised(item.usage)
             for note in notes:
-                part.tally.add(note, item.places[0].number)
-            part.items[at] = item._replace(usage=usage)
+                part.tally.add(note, item.places[0][0])
+            if usage is not item.usage:
+                part.items[at] = item._replace(usage=usage)
     return part
 
 

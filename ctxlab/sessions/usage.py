@@ -22,7 +22,7 @@ from ctxlab.prices.usage import COUNTS, FREE, KEYS, ORDINARY, SPLIT
 _COUNTS = frozenset(COUNTS)
 _OUTPUT_FIRST = ("output_tokens", *(key for key in COUNTS if key != "output_tokens"))
 _SPLIT = frozenset(SPLIT)
-_MOST = 10**12  # more tokens than any request has: a broken number
+MOST = 10**12  # more tokens than any request has: a broken number
 _SEARCHES = ("web_search_requests", "web_fetch_requests")
 _PRICED = {("service_tier", "batch"), ("speed", "fast")}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
@@ -30,13 +30,13 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
 _INPUTS = (("prompt_tokens", "prompt_tokens_details"), ("input_tokens", "input_tokens_details"))
 
 
-def normalised(usage: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def normalised(usage: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The usage that can be priced, and in words what was left out of it."""
     notes: list[str] = []
     if "prompt_tokens" in usage or "input_tokens_details" in usage:
         usage = _messages_form(usage, notes)
     if _is_plain(usage):
-        return dict(usage), ()
+        return usage, ()
     clean: dict[str, Any] = {}
     for key in COUNTS:
         _count_into(clean, usage, key, notes)
@@ -60,7 +60,7 @@ def _is_plain(usage: Mapping[str, Any]) -> bool:
     written = usage.get("cache_creation_input_tokens")
     for key, value in usage.items():
         if key in _COUNTS:
-            if type(value) is not int or not 0 <= value <= _MOST:
+            if type(value) is not int or not 0 <= value <= MOST:
                 return False
         elif key == "cache_creation":
             if not isinstance(value, dict) or value.keys() != _SPLIT:
@@ -150,10 +150,10 @@ def _only_messages(iterations: Any) -> bool:
 
 def _number(value: Any) -> int | None:
     if type(value) is int:  # not a bool; what nearly every usage holds
-        return value if 0 <= value <= _MOST else None
+        return value if 0 <= value <= MOST else None
     if not isinstance(value, float):
         return None
-    return int(value) if 0 <= value <= _MOST and value.is_integer() else None
+    return int(value) if 0 <= value <= MOST and value.is_integer() else None
 
 
 def _named(key: object) -> str:
