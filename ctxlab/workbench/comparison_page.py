@@ -9,7 +9,7 @@ from pathlib import Path
 from ctxlab.workbench import pages
 from ctxlab.workbench.changes import in_short
 from ctxlab.workbench.compare import BAD, GOOD, CellChange, Comparison, RowChange
-from ctxlab.workbench.comparison_text import by_badness
+from ctxlab.workbench.comparison_text import by_badness, in_order
 
 _ROWS_SHOWN = 2_000
 
@@ -35,7 +35,7 @@ def write_comparison(path: Path, comparison: Comparison, links: Links = Links())
         "comparison.html.j2",
         entry=comparison.entry,
         comparison=comparison,
-        counts=[(verdict, count) for verdict, count in comparison.counts.items() if count],
+        counts=in_order(comparison.counts),
         rows=shown,
         left_out=max(len(rows) - _ROWS_SHOWN, 0),
         inputs=in_short(comparison.inputs),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ctxlab.workbench.changes import in_short
@@ -31,7 +31,16 @@ def _lines(comparison: Comparison, rows_shown: int) -> Iterator[str]:
     yield from (line for row in rows[:rows_shown] for line in _row(row))
     if len(rows) > rows_shown:
         yield f"… and {len(rows) - rows_shown:,} more rows; --json has them all"
-    yield ", ".join(f"{count:,} {verdict}" for verdict, count in comparison.counts.items() if count)
+    yield ", ".join(f"{count:,} {verdict}" for verdict, count in in_order(comparison.counts))
+
+
+def in_order(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Verdict → rows that have it, the bad ones first, those that are the same last.
+
+    >>> in_order({"better": 2, "same": 7, "worse": 1})
+    [('worse', 1), ('better', 2), ('same', 7)]
+    """
+    return [(name, counts[name]) for name in (*ORDER, "same") if counts.get(name)]
 
 
 def by_badness(comparison: Comparison) -> list[RowChange]:

@@ -35,7 +35,7 @@ def test_the_text_says_inputs_first_then_the_bad_rows_then_the_good_then_the_cou
     order = [lines.index(line) for line in lines if line.startswith(("inputs", "worse", "better"))]
     assert order == sorted(order)
     assert "tokens: 100 → 150  +50.0%" in as_text(comparison)
-    assert lines[-1] == "1 better, 1 same, 2 worse"
+    assert lines[-1] == "2 worse, 1 better, 1 same"
 
 
 def test_long_comparisons_are_cut_and_say_so(comparison):

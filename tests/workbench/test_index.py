@@ -120,6 +120,7 @@ def test_what_got_worse_is_told_by_table_and_has_a_page_of_its_own(tmp_path: Pat
     shutil.copytree(accepted, tmp_path / "baseline" / "a & b")
     text = " ".join((page := read(tmp_path)).text.split())
     assert "the run before, 4 Nov 2026, 14:22 UTC 1 worse, 1 better table sums: 1 worse" in text
+    assert "All newest runs succeeded. Worse than the baseline: a & b." in text
     for name in ("baseline", "before"):
         place = f"comparisons/a & b/{name}.html"
         assert ("a", "href", quote(place)) in page.attributes
@@ -130,6 +131,15 @@ def test_what_got_worse_is_told_by_table_and_has_a_page_of_its_own(tmp_path: Pat
         assert "../../index.html" in links
         for link in links - {"#main"}:
             assert (tmp_path / place).parent.joinpath(unquote(link)).exists(), link
+
+
+def test_a_chart_that_is_far_taller_than_wide_shows_its_beginning(tmp_path: Path) -> None:
+    run = a_run(tmp_path, 5)
+    assert "The beginning of a long chart" not in read(tmp_path).text
+    (run / "zoom.svg").write_text(SVG.replace("0 0 9 9", "0 0 9 99.5"))
+    page = read(tmp_path)
+    assert ("figure", "class", "chart tall") in page.attributes
+    assert "The beginning of a long chart" in page.text
 
 
 def test_pages_of_comparisons_that_are_no_more_go(tmp_path: Path) -> None:

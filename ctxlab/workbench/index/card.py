@@ -20,7 +20,10 @@ from ctxlab.workbench.report.text import visible
 
 _TITLE = re.compile(rb"<title>([^<]{1,400})</title>")
 _FIRST_CHART = re.compile(rb'<figure class="chart" id="chart-([a-z0-9_-]{1,64})">')
+_VIEW_BOX = re.compile(r'viewBox="0 0 (\d+(?:\.\d+)?) (\d+(?:\.\d+)?)"')
 _LARGEST_CHART = 400_000
+_TALL = 2
+"""Times its width."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Card:
     report: str
     """Of the newest run, relative to the results directory; its directory without one."""
     picture: Markup
+    tall: bool
+    """Whether only the picture's beginning is shown: whole, its text could not be read."""
     picture_of: str
     """When the picture is an earlier run's: its time."""
     figures: list[tuple[str, str]]
@@ -43,18 +48,26 @@ class Card:
     older: list[tuple[Seen, str]]
     """Earlier runs and where their reports are."""
 
+    @property
+    def worse(self) -> bool:
+        """Whether a run that succeeded is worse than the baseline."""
+        found = [each.comparison for each in self.held if each.accepted and each.comparison]
+        return self.newest.status == "succeeded" and any(each.bad for each in found)
+
 
 def card(entry: Entry, results: Path) -> Card:
     """An entry as the page shows it; whatever cannot be read is left out."""
     newest, shown = entry.newest, entry.succeeded or entry.newest
     source = _head(results / shown.place / "report.html")
     tables = part(newest.manifest, "tables")
+    picture = _picture(results / shown.place, shown, source)
     return Card(
         entry=entry,
         title=_title(source) or entry.name.replace("_", " "),
         newest=newest,
         report=_report(results, newest),
-        picture=_picture(results / shown.place, shown, source),
+        picture=picture,
+        tall=_is_tall(picture),
         picture_of=words.when(shown.started) if shown is not newest else "",
         figures=key_figures(results / newest.place, tables),
         claims=claims(results / newest.place, tables),
@@ -92,6 +105,11 @@ def _picture(folder: Path, run: Seen, source: bytes) -> Markup:
         if picture:
             return picture
     return Markup()
+
+
+def _is_tall(picture: str) -> bool:
+    box = _VIEW_BOX.search(picture)
+    return box is not None and float(box[2]) > _TALL * float(box[1])
 
 
 def _chart(folder: Path, chart: Mapping[str, Any], ids: str) -> Markup:

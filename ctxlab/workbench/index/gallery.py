@@ -47,6 +47,7 @@ def _index(results: Path) -> tuple[list[Card], str]:
         runs=len(runs),
         newest=words.when(newest) if newest else "",
         failed=[entry.name for entry in found.entries if entry.newest.status != "succeeded"],
+        worse=[each.entry.name for each in cards if each.worse],
         foreign=found.foreign,
         bad=BAD,
         good=GOOD,

@@ -12,7 +12,7 @@ from ctxlab.errors import InputError
 from ctxlab.workbench.changes import in_short
 from ctxlab.workbench.compare import BAD, Comparison, compare_runs
 from ctxlab.workbench.comparison_page import Links, write_comparison
-from ctxlab.workbench.comparison_text import ORDER
+from ctxlab.workbench.comparison_text import ORDER, in_order
 from ctxlab.workbench.index.seen import Entry
 from ctxlab.workbench.pages import words
 from ctxlab.workbench.results import BASELINE, COMPARISONS
@@ -37,10 +37,15 @@ class Held:
     inputs: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
+    def accepted(self) -> bool:
+        """Whether it is the baseline that the run is held against."""
+        return self.before.startswith(f"{BASELINE}/")
+
+    @property
     def verdicts(self) -> list[tuple[str, int]]:
         """Verdict → how many rows have it, the bad ones first, those that are the same last."""
         counts = self.comparison.counts if self.comparison else {}
-        return [(name, counts[name]) for name in (*ORDER, "same") if counts.get(name)]
+        return in_order(counts)
 
     @property
     def tables(self) -> list[tuple[str, str]]:
