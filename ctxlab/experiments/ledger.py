@@ -28,7 +28,7 @@ from ctxlab.experiments.claims import (
 from ctxlab.experiments.verdicts import VERDICTS, difference, told
 
 COLUMNS = [
-    "id", "verdict", "statement", "stated", "measured", "unit", "why", "document", "measured_in",
+    "verdict", "statement", "stated", "measured", "unit", "why", "document", "measured_in", "id",
 ]  # fmt: skip
 
 MEANINGS = {
@@ -45,6 +45,15 @@ _FEW = 5
 
 ORDER = ("direction", "open", "differs", "reproduced", "live", "external")
 """Verdicts in the order of a chart's colours: red differs, green is reproduced, grey external."""
+
+_COUNTED = {
+    "reproduced": "reproduced",
+    "direction": "in direction",
+    "differs": "different",
+    "external": "of someone's own telemetry or inputs",
+    "live": "for the real API alone",
+    "open": "open",
+}
 
 _WORDS = {
     "reproduced": "as stated",
@@ -70,8 +79,8 @@ def experiments(claims: Iterable[Claim]) -> list[str]:
 def table(claims: Iterable[Claim], tables: Mapping[str, Tables]) -> pd.DataFrame:
     """One row for each claim, by document, in the claims' order; `tables` as for `claims.compare`.
 
-    Columns id, verdict, statement, stated, measured, unit, why, document, measured_in (entry and
-    table; empty where no experiment covers the claim). `why` is in words wherever a claim is not
+    Columns verdict, statement, stated, measured, unit, why, document, measured_in (entry and table;
+    empty where no experiment covers the claim), id. `why` is in words wherever a claim is not
     reproduced: of one that differs both values, of an open one what is missing.
     """
     rows = [_row(claim, measure(claim, tables)) for claim in _by_document(claims)]
@@ -98,8 +107,8 @@ def counts(found: pd.DataFrame) -> dict[str, int]:
 
 def conclusion(found: pd.DataFrame) -> str:
     """The table in sentences (Markdown): the count, then what differs and what is open."""
-    told_counts = ", ".join(f"**{count}** {verdict}" for verdict, count in counts(found).items())
-    parts = [f"Of {len(found)} claims: {told_counts}."]
+    told_counts = ", ".join(f"**{n}** {_COUNTED[verdict]}" for verdict, n in counts(found).items())
+    parts = [f"{len(found)} claims: {told_counts}."]
     for verdict, heading in (("differs", "What differs"), ("open", "What nobody measured yet")):
         own = found[found["verdict"] == verdict]
         if len(own):
@@ -115,7 +124,6 @@ def _by_document(claims: Iterable[Claim]) -> list[Claim]:
 def _row(claim: Claim, measured: Measured) -> list[str]:
     result, place = verdict_on(claim, measured), claim.measured_in
     return [
-        claim.id,
         result,
         claim.statement,
         told_stated(claim),
@@ -124,6 +132,7 @@ def _row(claim: Claim, measured: Measured) -> list[str]:
         _why(claim, measured, result),
         claim.document,
         f"{place.experiment} · {place.table}" if place else "",
+        claim.id,
     ]
 
 

@@ -104,7 +104,7 @@ def test_where_no_ratio_says_anything_words_do(asked, told):
 
 def test_the_conclusion_counts_and_names_what_differs_and_what_is_open():
     told = ledger.conclusion(ledger.table([claim(5, name="a"), claim(6, name="a")], TABLES))
-    assert told.startswith("Of 2 claims: **1** reproduced, **1** differs.")
+    assert told.startswith("2 claims: **1** reproduced, **1** different.")
     assert "- words (`tool-design`): stated 6, measured 5: why" in told
     assert "What nobody measured yet" not in told
 

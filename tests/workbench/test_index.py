@@ -133,6 +133,21 @@ def test_what_got_worse_is_told_by_table_and_has_a_page_of_its_own(tmp_path: Pat
             assert (tmp_path / place).parent.joinpath(unquote(link)).exists(), link
 
 
+def test_who_explores_with_other_parameters_is_not_alarmed(tmp_path: Path) -> None:
+    a_run(tmp_path, 5).rename(tmp_path / "accepted")
+    (tmp_path / "baseline").mkdir()
+    (tmp_path / "accepted").rename(tmp_path / "baseline" / "kept")
+    run = a_run(tmp_path, 6)
+    (run / "sums.csv").write_text("id,kept_turns\nall,1\n")
+    assert "Worse than the baseline: kept." in " ".join(read(tmp_path).text.split())
+    shutil.rmtree(run)
+    run = a_run(tmp_path, 6, parameters={"seeds": 1})
+    (run / "sums.csv").write_text("id,kept_turns\nall,1\n")
+    text = " ".join(read(tmp_path).text.split())
+    assert "Worse than the baseline" not in text
+    assert "1 worse" in text
+
+
 def test_a_chart_that_is_far_taller_than_wide_shows_its_beginning(tmp_path: Path) -> None:
     run = a_run(tmp_path, 5)
     assert "The beginning of a long chart" not in read(tmp_path).text

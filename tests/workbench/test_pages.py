@@ -19,6 +19,7 @@ from tests.conftest import need_service
 from tests.workbench import gallery
 from tests.workbench.made_runs import FAILURE, PARAMETERS, code, display, error, made, stream
 from tests.workbench.made_runs import markdown as prose
+from tests.workbench.test_index import TABLE as SUMS
 from tests.workbench.test_report import EVIL, EVIL_OUTPUTS
 
 FLAGS = (
@@ -62,10 +63,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         code(source, *pictures, told, stream("out"), stream("err", "stderr"), count=2),
     ]
     chart = {"path": "grouped.svg", "alt": "Bars", "sha256": ""}
-    files = {"grouped.svg": drawn["grouped"], "log.txt": ""}
     for day in (1, 2, 3):
+        evil = EVIL.replace('"', '""')
+        sums = f'id,kept_turns\nall,{day}\nworse,{9 - day}\n"{evil}",{day}\n'
+        files = {"grouped.svg": drawn["grouped"], "log.txt": "", "sums.csv": sums}
         name = f"202611{day:02}T142200Z-3fa9c1d2"
         made(folder, *cells, run_id=name, charts={"grouped": chart}, files=files,
+             tables={"sums": SUMS | {"sha256": str(day)}},
              parameters={"seeds": day}, seconds=day)  # fmt: skip
     broken = [prose("# Broken"), code("1 / 0", error(), count=2), code("2", count=None)]
     made(folder, *broken, entry="broken", status="failed", error=FAILURE)
@@ -80,6 +84,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PAGES = {
     "index": "index.html",
     "report": "tool_mutations/20261103T142200Z-3fa9c1d2/report.html",
+    "comparison": "comparisons/tool_mutations/before.html",
     "failed": "broken/20261130T142200Z-3fa9c1d2/report.html",
     "hostile": "hostile/20261130T142200Z-3fa9c1d2/report.html",
 }
@@ -231,6 +236,11 @@ def test_links_lead_from_the_gallery_to_a_report_and_back(browser: Any, results:
     assert page.url.endswith(PAGES["report"])
     page.get_by_role("link", name="All runs").click()
     assert page.url.endswith("index.html")
+    page.get_by_role("link", name="the run before").click()
+    assert page.url.endswith(PAGES["comparison"])
+    assert page.locator("td .pill.failed").count() == 1
+    page.get_by_role("link", name="20261103T142200Z-3fa9c1d2").click()
+    assert page.url.endswith(PAGES["report"])
     context.close()
 
 

@@ -11,13 +11,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from ctxlab.workbench.charts import theme
 from ctxlab.workbench.charts.categories import reference
 from ctxlab.workbench.charts.tidy import in_order, need
 
-_ROW = 24.0
-_NAME_SIZE, _NAME_CHARS = 8.5, 36
+Floats = NDArray[np.float64]
+_ROW, _LINE = 24.0, 11.5
+"""Points of a row of one line or two, and of each line beyond them."""
+_NAME_SIZE, _NAME_CHARS, _NAME_LINES = 9.0, 34, 3
 
 
 def dots(
@@ -71,13 +74,16 @@ def dots(
     kinds = [*order, *(kind for kind in present if kind not in order)]
     with theme.house():
         rows = list(_rows(frame, x, group))
-        page = theme.page(title, note, height=len(rows) * _ROW + 62)
+        ends = np.cumsum([_ROW + _LINE * max(0, name.count("\n") - 1) for name, _ in rows])
+        page = theme.page(title, note, height=float(ends[-1] if len(ends) else 0) + 62)
         theme.value_axis(page.axes, "x", label or theme.readable(y), unit, log=True)
         page.axes.set_xlim(limits[0] / 1.15, limits[1] * 1.15)
-        _names(page.axes, rows)
+        spots = (ends + np.concatenate([[0], ends[:-1]])) / 2 if len(ends) else ends
+        page.axes.set_ylim(float(ends[-1] if len(ends) else 1), 0)
+        _names(page.axes, spots, rows)
         for name, value in (references or {}).items():
             reference(page.axes, "x", name, value, unit)
-        for spot, (_, part) in enumerate(rows):
+        for spot, (_, part) in zip(spots, rows, strict=True):
             if part is not None:
                 _marks(page.axes, spot, part[[y, hue, text]], kinds, limits)
         page.legend = [(kind, Line2D([], [], **_look(kinds.index(kind)))) for kind in present]
@@ -90,16 +96,13 @@ def _rows(frame: pd.DataFrame, x: str, group: str) -> Iterator[tuple[str, pd.Dat
         own = frame[frame[group] == heading]
         yield str(heading), None
         for name in in_order(own[x]):
-            yield str(name), own[own[x] == name]
+            yield _name(str(name)), own[own[x] == name]
 
 
-def _names(axes: Axes, rows: list[tuple[str, pd.DataFrame | None]]) -> None:
-    axes.set_yticks(
-        range(len(rows)), [_name(name) if part is not None else "" for name, part in rows]
-    )
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+def _names(axes: Axes, spots: Floats, rows: list[tuple[str, pd.DataFrame | None]]) -> None:
+    axes.set_yticks(spots, [name if part is not None else "" for name, part in rows])
     axes.yaxis.set_tick_params(length=0, labelsize=_NAME_SIZE)
-    for spot, (name, part) in enumerate(rows):
+    for spot, (name, part) in zip(spots, rows, strict=True):
         if part is None:
             axes.annotate(
                 name, (0, spot), xycoords=axes.get_yaxis_transform(), xytext=(-6, 0),
@@ -111,15 +114,14 @@ def _names(axes: Axes, rows: list[tuple[str, pd.DataFrame | None]]) -> None:
 
 
 def _name(name: str) -> str:
-    """In two lines where it is long; beyond them the middle goes."""
-    if len(name) <= _NAME_CHARS:
-        return name
-    lines = textwrap.wrap(name, _NAME_CHARS, break_on_hyphens=False)
-    return "\n".join(lines) if len(lines) == 2 else "\n".join([lines[0], f"{lines[1][:-1]}…"])
+    """In lines where it is long; what does not fit into three is left out."""
+    lines = textwrap.wrap(name, _NAME_CHARS, break_on_hyphens=False) or [""]
+    cut = lines[:_NAME_LINES]
+    return "\n".join(cut if len(cut) == len(lines) else [*cut[:-1], f"{cut[-1][:-1]}…"])
 
 
 def _marks(
-    axes: Axes, spot: int, part: pd.DataFrame, kinds: list[str], limits: tuple[float, float]
+    axes: Axes, spot: float, part: pd.DataFrame, kinds: list[str], limits: tuple[float, float]
 ) -> None:
     y, hue, text = part.columns
     low, high = limits

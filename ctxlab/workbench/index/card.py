@@ -50,9 +50,8 @@ class Card:
 
     @property
     def worse(self) -> bool:
-        """Whether a run that succeeded is worse than the baseline."""
-        found = [each.comparison for each in self.held if each.accepted and each.comparison]
-        return self.newest.status == "succeeded" and any(each.bad for each in found)
+        """Whether the newest run succeeded, and is worse than the baseline."""
+        return self.newest.status == "succeeded" and any(each.regressed for each in self.held)
 
 
 def card(entry: Entry, results: Path) -> Card:

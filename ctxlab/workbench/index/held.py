@@ -37,9 +37,15 @@ class Held:
     inputs: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
-    def accepted(self) -> bool:
-        """Whether it is the baseline that the run is held against."""
-        return self.before.startswith(f"{BASELINE}/")
+    def regressed(self) -> bool:
+        """Whether it is the baseline that the run is worse than, with the same parameters.
+
+        Who passes others explores: that figures move is what he wants to see.
+        """
+        if self.comparison is None or not self.before.startswith(f"{BASELINE}/"):
+            return False
+        explores = any(each.what.startswith("parameters.") for each in self.comparison.inputs)
+        return self.comparison.bad and not explores
 
     @property
     def verdicts(self) -> list[tuple[str, int]]:
