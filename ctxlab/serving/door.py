@@ -30,7 +30,7 @@ class Asked:
     @property
     def named(self) -> dict[str, str]:
         """The headers by name."""
-        return {name.decode("latin-1"): value.decode("latin-1") for name, value in self.headers}
+        return by_name(self.headers)
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ class Reply:
     @property
     def named(self) -> Mapping[str, str]:
         """The headers by name, in lower case."""
-        return {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self.headers
-        }
+        return by_name(self.headers)
 
     @property
     def length(self) -> int:
@@ -90,6 +88,19 @@ class Failed(Exception):
 
 class Broken(Exception):
     """An answer broke off in a way that only an aborted connection can tell."""
+
+
+def by_name(headers: Headers) -> dict[str, str]:
+    """Headers by lower-case name; what was sent in several is joined.
+
+    >>> by_name([(b"Anthropic-Beta", b"a"), (b"anthropic-beta", b"b")])
+    {'anthropic-beta': 'a, b'}
+    """
+    named: dict[str, str] = {}
+    for raw, value in headers:
+        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
+        named[name] = f"{named[name]}, {text}" if name in named else text
+    return named
 
 
 def pairs(headers: Mapping[str, str]) -> Headers:

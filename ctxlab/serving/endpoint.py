@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import anyio
 import anyio.to_thread
@@ -49,19 +49,19 @@ class Endpoint:
         """Serve one request; a client that hangs up ends it, and the upstream's answer too."""
         assert scope["type"] == "http"
         request = Request(scope, receive)
+        body, door = b"", self._door
         try:
             body = await self._read(request)
         except ClientDisconnect:
             return
         except Failed as failed:
-            await _send_whole(send, failed.reply)
-            return
+            door = _refusing(failed)
         query = scope["query_string"]
         target = scope["raw_path"] + (b"?" + query if query else b"")
         asked = Asked(scope["method"], scope["path"], target, scope["headers"], body)
         async with anyio.create_task_group() as group:
             group.start_soon(_watch, receive, group.cancel_scope)
-            await _Exchange(self, asked, send).run()
+            await _Exchange(self, door, asked, send).run()
             group.cancel_scope.cancel()
 
     async def _read(self, request: Request) -> bytes:
@@ -95,23 +95,19 @@ class Endpoint:
             recording.finish(ended=ended)
         self._finished(asked, recording)
 
-    def door(self, asked: Asked) -> Any:
-        """Whoever answers."""
-        return self._door(asked)
-
 
 class _Exchange:
     """One request on its way through."""
 
-    def __init__(self, endpoint: Endpoint, asked: Asked, send: Send) -> None:
-        self._endpoint, self._asked, self._send = endpoint, asked, send
+    def __init__(self, endpoint: Endpoint, door: Door, asked: Asked, send: Send) -> None:
+        self._endpoint, self._door, self._asked, self._send = endpoint, door, asked, send
         self._recording = endpoint.recording(asked)
         self._begun = self._finished = False
 
     async def run(self) -> None:
         """Until the reply was passed on, or could not be."""
         try:
-            async with self._endpoint.door(self._asked) as reply:
+            async with self._door(self._asked) as reply:
                 await self._pass_on(reply)
         except Failed as failed:
             await self._pass_on(failed.reply)
@@ -161,6 +157,17 @@ class _Exchange:
         if not self._finished:
             self._finished = True
             self._endpoint.finish(self._asked, self._recording, ended=ended)
+
+
+def _refusing(failed: Failed) -> Door:
+    """A door that opens for nobody."""
+
+    @asynccontextmanager
+    async def refuse(_: Asked) -> AsyncIterator[Reply]:
+        raise failed
+        yield
+
+    return refuse
 
 
 async def _watch(receive: Receive, scope: anyio.CancelScope) -> None:

@@ -66,7 +66,11 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def base_url(address: tuple[Any, ...]) -> str:
-    """What an agent is pointed at."""
+    """What an agent is pointed at.
+
+    >>> base_url(("::1", 8787, 0, 0))
+    'http://[::1]:8787'
+    """
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
     return f"http://{host}:{address[1]}"
 

@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -150,9 +151,14 @@ def read_request(body: bytes) -> tuple[Any, str]:
 
 def tools_fingerprint(tools: Any) -> str:
     """16 hex digits of the SHA-256 over the canonical tools, without their `cache_control`."""
+    return _fingerprint(orjson.dumps(tools))
+
+
+@lru_cache(maxsize=32)  # a session sends the same tools again and again
+def _fingerprint(raw: bytes) -> str:
     running = hashlib.sha256()
     try:
-        for tool in tools:
+        for tool in orjson.loads(raw):
             bare = {name: value for name, value in tool.items() if name != "cache_control"}
             running.update(encode_tool(bare).encode())
     except (AttributeError, TypeError, CtxlabError):

@@ -46,7 +46,8 @@ def serving(folder: Path, *options: str) -> Iterator[Served]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=REPOSITORY,
-        env={**os.environ, "NO_PROXY": "127.0.0.1"},
+        # Its modules are kept compiled: dozens of these are started.
+        env={**os.environ, "NO_PROXY": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": ""},
     )
     try:
         assert process.stdout

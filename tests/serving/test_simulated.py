@@ -189,6 +189,8 @@ def test_a_body_over_the_limit(tmp_path: Path):
     with serving(tmp_path, "--max-body", "10KB") as own:
         with pytest.raises(anthropic.RequestTooLargeError):
             client(own).messages.create(**asked("x" * 20_000))
+        assert "413  request_too_large" in own.next_line()
+        assert (own.lines()[0]["status"], own.lines()[0]["request"]) == (413, None)
         assert post(own, b"x" * 1_000_000)[1]["error"]["type"] == "request_too_large"
         pieces = (b"x" * 1_000 for _ in range(30))
         assert post(own, pieces)[0] == 413  # type: ignore[arg-type]  # chunked
@@ -339,3 +341,10 @@ def test_it_refuses_what_it_cannot_do(tmp_path: Path):
             assert done.returncode == 2
             assert told in done.stderr
             assert len(done.stderr.splitlines()) == 1
+
+
+def test_listening_for_other_machines_is_warned_of(tmp_path: Path):
+    with serving(tmp_path, "--host", "0.0.0.0") as own:
+        own.process.terminate()
+        warned = own.process.communicate(timeout=30)[1]
+    assert "0.0.0.0 can be reached from other machines" in warned

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
+import signal
 import socket
 import threading
 import time
@@ -328,3 +329,28 @@ def test_two_hundred_requests_at_once(tmp_path: Path):
         ]
     assert sorted(said) == sorted(f"msg_{number}" for number in range(200))
     assert sorted(recorded) == sorted((f"msg_{number}", f"{number}") for number in range(200))
+
+
+def test_what_is_under_way_at_the_end_is_recorded_as_incomplete(tmp_path: Path):
+    answer = hangs(STREAM_HEAD + chunk(stream_events()[0]))
+    with (
+        upstream(answer) as made,
+        serving(tmp_path, "--upstream", made.url) as served,
+        asking(served) as got,
+    ):
+        assert got.read(5) == b"event"
+        served.process.send_signal(signal.SIGTERM)
+        out, err = served.process.communicate(timeout=30)
+        assert (served.process.returncode, err) == (0, "")
+        assert "incomplete" in out
+        (line,) = served.lines()
+        assert line["complete"] is False
+        assert line["response"]["usage"] == USAGE
+
+
+def test_nobody_has_to_read_what_it_prints(pair):
+    served, _, switch = pair
+    switch.answer = says(json_answer(MESSAGE))
+    served.process.stdout.close()
+    for _ in range(3):
+        client(served).messages.create(**ASKED)
