@@ -494,6 +494,7 @@ def test_an_unbroken_session_shows_no_break(growth):
     assert sum(row.usd_lost for row in rows) == 0
 
 
+@settings(max_examples=50)
 @given(GROWTH.filter(lambda growth: len(growth) > 1), st.data())
 def test_a_planted_fall_is_found_at_its_place(growth, data):
     requests = grown([(*row[:3], "a") for row in growth])

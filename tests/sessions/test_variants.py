@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxlab.cache import PromptCache
@@ -77,6 +77,7 @@ def test_no_requests():
     assert len(replay(session())) == 0
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(
