@@ -45,7 +45,7 @@ class Teller:
         """Tell lines through `tell`."""
         self._tell = tell
         self._queue: SimpleQueue[tuple[Asked, Recording] | None] = SimpleQueue()
-        self._conversations = Conversations()
+        self._streams = Streams()
         self._thread = Thread(target=self._run, name="teller")
         self._thread.start()
 
@@ -63,7 +63,7 @@ class Teller:
         audited = walk(_drain(waiting))
         while (item := self._queue.get()) is not None:
             with suppress(OSError, ValueError):  # nobody reads our lines: the server goes on
-                self._tell(self._told(_ended(*item, self._conversations), waiting, audited))
+                self._tell(self._told(_ended(*item, self._streams), waiting, audited))
 
     @staticmethod
     def _told(ended: Ended, waiting: list[Exchange], audited: Iterator[AuditedRequest]) -> str:
@@ -71,6 +71,23 @@ class Teller:
             return printable(f"{_clock(ended.line)}  {_plain(ended)}")
         waiting.append(ended.exchange)
         return printable(f"{_clock(ended.line)}  {used(next(audited), ended.line)}")
+
+
+class Streams:
+    """Which request goes on from which: conversations, and with another model a stream beside."""
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        self._conversations = Conversations()
+        self._last: dict[str, str] = {}
+
+    def of(self, body: dict[str, Any], model: str) -> tuple[str, str]:
+        """The stream of the next request, and the one that the conversation was in before."""
+        name = self._conversations.name(talk_of(body)) if _spoken(body) else ""
+        stream = f"{name}/{model}"
+        before = self._last.get(name, stream)
+        self._last[name] = stream
+        return stream, "" if before == stream else before
 
 
 def used(row: AuditedRequest, line: dict[str, Any]) -> str:
@@ -127,27 +144,33 @@ def _plain(ended: Ended) -> str:
     return "  ".join(what)
 
 
-def _ended(asked: Asked, recording: Recording, conversations: Conversations) -> Ended:
+def _ended(asked: Asked, recording: Recording, streams: Streams) -> Ended:
     line = recording.line or {"status": recording.status}
     body = _body(asked)
     response = line.get("response") or {}
     usage = response.get("usage")
     if body is None or not isinstance(usage, dict) or line.get("error"):
         return Ended(asked, line, None)
-    spoken = isinstance(body.get("messages"), list)
+    model = str(body.get("model") or response.get("model"))
+    stream, follows = streams.of(body, model)
     exchange = Exchange(
         time=line["time"],
-        model=str(body.get("model") or response.get("model")),
+        model=model,
         usage=normalised(usage)[0],
-        stream=conversations.name(talk_of(body)) if spoken else "",
+        stream=stream,
+        follows=follows,
         message_id=str(response.get("id") or ""),
         request_id=line["request_id"],
         tools_fingerprint=line["tools_fingerprint"],
         diagnostics=response.get("diagnostics"),
         lines=(recording.place,) if recording.place else (),
-        has_body=spoken and recording.place is not None,
+        has_body=recording.place is not None and _spoken(body),
     )
     return Ended(asked, line, exchange)
+
+
+def _spoken(body: dict[str, Any]) -> bool:
+    return isinstance(body.get("messages"), list)
 
 
 def _body(asked: Asked) -> dict[str, Any] | None:
