@@ -25,7 +25,7 @@ from ctxlab.sessions.found import Part, packed, unpacked
 from ctxlab.sessions.lines import rows
 from ctxlab.sessions.model import Kind
 
-PART = 16 << 20
+PART = 32 << 20
 SMALL = 48 << 20  # to start the processes takes as long as to read this
 _AHEAD = 2  # tasks that a process holds: one at work, one waiting
 _PROGRAM = "from ctxlab.sessions.scanning import serve; serve({})"
