@@ -36,6 +36,12 @@ class FailOn(StrEnum):
     WORSE = "worse"
 
 
+class Cluster(StrEnum):
+    """Where a cluster is started."""
+
+    LOCAL = "local"
+
+
 def _version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
@@ -104,6 +110,10 @@ def _batch(
     plan: Path = typer.Argument(None, help="by default notebooks/plan.toml of the project"),
     results: Path = _RESULTS,
     jobs: int = typer.Option(None, help="runs at a time; by default one a processor"),
+    scheduler: str = typer.Option(
+        None, metavar="ADDRESS", help="run on the workers of a dask scheduler: tcp://HOST:8786"
+    ),
+    cluster: Cluster = typer.Option(None, help="start a dask cluster here for this batch"),
     fail_on: FailOn = typer.Option(
         FailOn.FAILED,
         help="worse: also when a table got worse than its baseline, or its run before",
@@ -125,8 +135,9 @@ def _batch(
 
     with command.ended_by_signals():
         outcomes = command.batch(
-            plan, results=results, jobs=jobs, force=force, timeout=timeout, engine=engine
-        )
+            plan, results=results, jobs=jobs, scheduler=scheduler,
+            cluster=cluster and cluster.value, force=force, timeout=timeout, engine=engine,
+        )  # fmt: skip
     typer.echo(telling.outcomes_json(outcomes) if as_json else telling.outcomes_text(outcomes))
     well = all(outcome.well for outcome in outcomes)
     if fail_on is FailOn.WORSE:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,24 +37,32 @@ _ATTEMPTS = 2
 
 
 class _Pool(Protocol):
+    @property
+    def shared_fate(self) -> bool: ...
+    def slots(self) -> int: ...
     def executor(self) -> Executor: ...
+    def look(self) -> None: ...
     def renew(self) -> None: ...
-    def stop(self) -> None: ...
 
 
 class _Given:
     """An executor of the caller's: it is neither renewed nor ended by us."""
 
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
+    shared_fate = True
+
+    def __init__(self, executor: Executor, jobs: int) -> None:
+        self._executor, self._jobs = executor, jobs
+
+    def slots(self) -> int:
+        return self._jobs
 
     def executor(self) -> Executor:
         return self._executor
 
-    def renew(self) -> None:
+    def look(self) -> None:
         pass
 
-    def stop(self) -> None:
+    def renew(self) -> None:
         pass
 
 
@@ -62,6 +71,8 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
     *,
     jobs: int | None = None,
     executor: Executor | None = None,
+    scheduler: str | None = None,
+    cluster: str | None = None,
     results: str | Path | None = None,
     engine: str | None = None,
     timeout: float | None = None,
@@ -78,6 +89,9 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         jobs: how many at a time; by default as many as there are processors.
         executor: where they run, instead of processes of our own; its workers must be able to
             import ctxlab and to write the results.
+        scheduler: the address of a dask.distributed scheduler, such as `tcp://host:8786`, on whose
+            workers they run; each must see these results, this commit and this lock.
+        cluster: `local` starts such a cluster here, with `jobs` workers, for this batch.
         results: by default `results/` of the project.
         engine: one of `engines.ENGINES`; by default the fastest that this machine has.
         timeout: seconds for each run.
@@ -87,26 +101,65 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
     Raises:
         InputError, UsageError: the plan, a notebook or a parameter is wrong: nothing has run.
         Locked: another batch is running over the same results.
+        RunFailed: the cluster went away.
     """
     read = plan if isinstance(plan, Plan) else read_plan(plan)
     engine = engines.checked_engine(engine or engines.for_batches())
     run.check_timeout(timeout)
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"at least 1 run at a time, not {jobs}")
+    where = _Where(jobs, executor, scheduler, cluster)
+    where.check()
     notebooks = _checked(read)
-    at_a_time = min(jobs or cpus(), len(read.steps))
     folder = Path(results).resolve() if results else project.results_dir()
-    pool = _Given(executor) if executor else Workers(at_a_time, engine)
-    with batch_lock(folder):
-        clean_stale(folder)
-        options = {"engine": engine, "timeout": timeout}
-        batch = _Batch(read, notebooks, folder, pool, at_a_time, options, force, watch or Watch())
+    options = {"engine": engine, "timeout": timeout}
+    with batch_lock(folder), _cleaned(folder), where.pool(len(read.steps), engine, folder) as pool:
+        batch = _Batch(read, notebooks, folder, pool, jobs, options, force, watch or Watch())
         try:
             return batch.run()
         finally:
             batch.cancel()
-            pool.stop()
-            clean_stale(folder)  # of workers that were killed
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where a batch runs, as its caller said."""
+
+    jobs: int | None
+    executor: Executor | None
+    scheduler: str | None
+    cluster: str | None
+
+    def check(self) -> None:
+        if self.jobs is not None and self.jobs < 1:
+            raise UsageError(f"at least 1 run at a time, not {self.jobs}")
+        if self.cluster not in (None, "local"):
+            raise UsageError(f"a cluster is `local`, not {self.cluster!r}; name a scheduler else")
+        if len([each for each in (self.executor, self.scheduler, self.cluster) if each]) > 1:
+            raise UsageError("a batch runs in one place: a scheduler, a cluster or an executor")
+
+    @contextmanager
+    def pool(self, steps: int, engine: str, results: Path) -> Iterator[_Pool]:
+        """The pool; it ends with the batch, unless it is the caller's."""
+        at_most = min(self.jobs or cpus(), steps)
+        if self.executor:
+            yield _Given(self.executor, at_most)
+        elif self.scheduler or self.cluster:
+            from ctxlab.workbench.cluster import on_cluster  # noqa: PLC0415  an extra
+
+            with on_cluster(self.scheduler, at_most, engine, results) as pool:
+                yield pool
+        else:
+            with closing(Workers(at_most, engine)) as workers:
+                yield workers
+
+
+@contextmanager
+def _cleaned(results: Path) -> Iterator[None]:
+    """Without what killed runs left, before the batch and after it."""
+    clean_stale(results)
+    try:
+        yield
+    finally:
+        clean_stale(results)
 
 
 def _checked(plan: Plan) -> dict[str, Notebook]:
@@ -131,7 +184,7 @@ class _Batch:
     notebooks: dict[str, Notebook]
     results: Path
     pool: _Pool
-    at_a_time: int
+    jobs: int | None
     options: Mapping[str, Any]
     force: bool
     watch: Watch
@@ -143,7 +196,7 @@ class _Batch:
         self.running: dict[Future[Outcome], Prepared] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.again: list[Prepared] = []
-        """Whose worker died, maybe through them: they run alone."""
+        """Whose worker died, maybe through them: where all would die with it, they run alone."""
         self.attempts: dict[str, int] = {}
         self.hashed: Contents = {}
 
@@ -155,6 +208,7 @@ class _Batch:
                 continue
             done, _ = wait(self.running, _LOOK_SECONDS, FIRST_COMPLETED)
             self._finish(done)
+            self.pool.look()
             if not done:
                 self.watch.looks(dict(self._cells()))
         return [self.outcomes[step.entry] for step in self.plan.steps]
@@ -166,12 +220,14 @@ class _Batch:
 
     def _start(self) -> None:
         """Start what can start, as far as there is room; settle what need not or cannot."""
+        slots = self.pool.slots()
+        room = min(self.jobs or slots, slots)
         if self.again:
-            if not self.running:
+            if not self.running or (len(self.running) < room and not self.pool.shared_fate):
                 self._submit(self.again.pop(0))
             return
         for entry, step in list(self.waiting.items()):
-            if len(self.running) >= self.at_a_time or self.again:
+            if len(self.running) >= room or self.again:
                 return
             if not all(need in self.outcomes for need in step.needs):
                 continue
@@ -236,10 +292,11 @@ class _Batch:
             self._lost(lost)
 
     def _lost(self, jobs: list[Prepared]) -> None:
-        """A worker died, and with it the pool: all that ran is started again, one at a time."""
-        jobs = [*jobs, *self.running.values()]
-        self.running.clear()
-        self.pool.renew()
+        """A worker died. Where the pool died with it, all that ran starts again, one at a time."""
+        if self.pool.shared_fate:
+            jobs = [*jobs, *self.running.values()]
+            self.running.clear()
+            self.pool.renew()
         for job in jobs:
             if self.attempts[job.entry] < _ATTEMPTS:
                 self.again.append(job)

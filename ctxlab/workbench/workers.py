@@ -48,9 +48,19 @@ class Workers:
         self._held: Connection | None = None
         self._leash: Connection | None = None
 
+    shared_fate = True
+    """Whether the death of one worker ends the work of all."""
+
+    def slots(self) -> int:
+        """How many runs there is room for."""
+        return self._jobs
+
+    def look(self) -> None:
+        """Nothing to see: a pool that broke says so through its futures."""
+
     def executor(self) -> Executor:
         """The pool; it is made when it is first asked for."""
-        with _interrupts_held():
+        with interrupts_held():
             if self._warm:
                 self._warm.ensure()
             if self._executor is None:
@@ -79,7 +89,7 @@ class Workers:
             self._held.close()
         self._executor = self._held = self._leash = None
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """End everything, in the middle of a run too; returns when it is gone."""
         self.renew()
         if self._warm:
@@ -96,7 +106,7 @@ def _context() -> multiprocessing.context.BaseContext:
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Processes that start meanwhile never see a Ctrl-C: the mask is inherited."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -124,10 +134,15 @@ class _Stopped(SystemExit):
 def _begin(leash: Connection, environment: Mapping[str, str]) -> None:
     os.environ.clear()  # the fork server's may be that of an earlier batch of the same process
     os.environ.update(environment)
+    obey(leash)
+    from ctxlab.workbench import execution  # noqa: F401, PLC0415  while there is nothing to do yet
+
+
+def obey(leash: Connection) -> None:
+    """From now on this process ends when the leash is let go, cleanly in the middle of a run."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     signal.signal(signal.SIGTERM, _on_term)
     threading.Thread(target=_watch, args=(leash,), daemon=True).start()
-    from ctxlab.workbench import execution  # noqa: F401, PLC0415  while there is nothing to do yet
 
 
 def _watch(leash: Connection) -> None:

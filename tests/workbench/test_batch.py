@@ -176,6 +176,8 @@ class Breaking(Executor):
 
 
 class BreakingPool:
+    shared_fate = True
+
     def __init__(self, deadly):
         self.deadly = dict(deadly)
         self.renewed = 0
@@ -186,12 +188,18 @@ class BreakingPool:
             self.current = Breaking({entry for entry, times in self.deadly.items() if times})
         return self.current
 
+    def slots(self):
+        return 2
+
+    def look(self):
+        pass
+
     def renew(self):
         self.renewed += 1
         self.current = None
         self.deadly = {entry: times - 1 for entry, times in self.deadly.items()}
 
-    def stop(self):
+    def close(self):
         pass
 
 
