@@ -59,7 +59,9 @@ def _root(
     """Measure what an LLM agent's tools do to its context."""
 
 
-_RESULTS = typer.Option(None, help="where runs are kept; by default results/ of the project")
+_RESULTS = typer.Option(
+    None, metavar="PLACE", help="directory or URL of the runs; by default results/ of the project"
+)
 _PLAN = typer.Option(None, metavar="PLAN.toml", help="the runs of this plan, and no others")
 _ENGINE = typer.Option(None, help="how kernels are started: ordinary or forked")
 _TIMEOUT = typer.Option(None, help="seconds that a whole run may take")
@@ -78,7 +80,7 @@ def _run(
     needs: list[str] = typer.Option(
         None, metavar="ENTRY", help="whose newest tables it reads; by default as plan.toml says"
     ),
-    results: Path = _RESULTS,
+    results: str = _RESULTS,
     force: bool = _FORCE,
     timeout: float = _TIMEOUT,
     engine: str = _ENGINE,
@@ -108,7 +110,7 @@ def _run(
 @app.command("batch")
 def _batch(
     plan: Path = typer.Argument(None, help="by default notebooks/plan.toml of the project"),
-    results: Path = _RESULTS,
+    results: str = _RESULTS,
     jobs: int = typer.Option(None, help="runs at a time; by default one a processor"),
     scheduler: str = typer.Option(
         None, metavar="ADDRESS", help="run on the workers of a dask scheduler: tcp://HOST:8786"
@@ -130,7 +132,6 @@ def _batch(
 
     Example: ctxlab batch notebooks/plan.toml --jobs 2
     """
-    from ctxlab import project
     from ctxlab.workbench import command, comparing, telling
 
     with command.ended_by_signals():
@@ -141,7 +142,7 @@ def _batch(
     typer.echo(telling.outcomes_json(outcomes) if as_json else telling.outcomes_text(outcomes))
     well = all(outcome.well for outcome in outcomes)
     if fail_on is FailOn.WORSE:
-        worse = comparing.worse(outcomes, results or project.results_dir())
+        worse = comparing.worse(outcomes, results)
         typer.echo(comparing.as_text(worse), err=True, nl=bool(worse))
         well = well and not worse
     raise typer.Exit(0 if well else 1)
@@ -161,27 +162,26 @@ def _list(
     """
     import json
 
-    from ctxlab import project
-    from ctxlab.workbench import telling
+    from ctxlab.workbench import stores, telling
 
-    folder = Path(results) if results else project.results_dir()
+    store = stores.at(results).refresh()
+    folder = store.folder
     rows = telling.runs_rows(entry, folder) if entry else telling.entries_rows(folder)
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
     else:
-        typer.echo(telling.rows_text(rows) if rows else f"no runs in {folder}")
+        typer.echo(telling.rows_text(rows) if rows else f"no runs in {store}")
 
 
 @app.command("report")
-def _report(results: Path = _RESULTS) -> None:
+def _report(results: str = _RESULTS) -> None:
     """Rebuild results/index.html, the gallery of entries and runs.
 
     Example: ctxlab report
     """
-    from ctxlab import project
-    from ctxlab.workbench import index
+    from ctxlab.workbench import index, stores
 
-    typer.echo(index.write_index(results or project.results_dir()))
+    typer.echo(index.rebuild(stores.at(results)))
 
 
 @app.command("compare")
@@ -193,7 +193,7 @@ def _compare(
     ),
     against: bool = typer.Option(False, "--baseline", help="newest runs against their baseline"),
     plan: Path = _PLAN,
-    results: Path = _RESULTS,
+    results: str = _RESULTS,
     html: Path = typer.Option(None, help="write the comparison as a page of its own"),
     as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
 ) -> None:
@@ -225,7 +225,7 @@ def _compare(
 def _baseline(
     entries: list[str] = typer.Argument(None, help="by default every entry"),
     plan: Path = _PLAN,
-    results: Path = _RESULTS,
+    results: str = _RESULTS,
 ) -> None:
     """Accept the newest successful runs as what later runs are held against.
 
@@ -234,7 +234,7 @@ def _baseline(
 
     Example: ctxlab baseline tool_mutations
     """
-    from ctxlab.workbench import baseline
+    from ctxlab.workbench import baseline, stores
 
     if plan and entries:
         raise UsageError("--plan names the entries by itself")
@@ -243,7 +243,7 @@ def _baseline(
         else baseline.accept_newest(entries or [], results)
     )  # fmt: skip
     for path in moved:
-        typer.echo(path)
+        typer.echo(stores.of(path).told(path))
 
 
 @app.command("export")
@@ -252,7 +252,7 @@ def _export(
         metavar="RUN...", help="run directories, ENTRY/RUN-ID, entries"
     ),
     output: Path = typer.Option(Path("report.zip"), "-o", "--output", help="the file to write"),
-    results: Path = _RESULTS,
+    results: str = _RESULTS,
     force: bool = typer.Option(False, "--force", help="replace a file that is there"),
 ) -> None:
     """Put runs and an index of them into one zip file, to be opened offline.
@@ -262,7 +262,7 @@ def _export(
     from ctxlab.workbench import chosen
     from ctxlab.workbench.export import export
 
-    found = [chosen.run_directory(run, results) for run in runs]
+    found = chosen.run_directories(runs, results)
     typer.echo(export(found, output, force=force))
 
 
@@ -271,18 +271,17 @@ def _prune(
     keep: int = typer.Option(None, help="how many of each entry's newest runs stay"),
     older_than: str = typer.Option(None, help="only runs older than this go: 12h, 90d, 8w"),
     dry_run: bool = typer.Option(False, "--dry-run", help="say what would go, remove nothing"),
-    results: Path = _RESULTS,
+    results: str = _RESULTS,
 ) -> None:
     """Remove old runs; never a baseline, an entry's newest run or its newest successful one.
 
     Example: ctxlab prune --keep 30 --older-than 90d
     """
-    from ctxlab import project
-    from ctxlab.workbench import lock, prune
+    from ctxlab.workbench import lock, prune, stores
 
-    folder = results or project.results_dir()
-    with lock.batch_lock(folder):
-        doomed = prune.prune(keep, older_than, folder, dry_run=dry_run)
+    store = stores.at(results)
+    with lock.batch_lock(store.folder, str(store)):
+        doomed = prune.prune(keep, older_than, results, dry_run=dry_run)
     typer.echo("".join(f"{run.entry}/{run.run_id}\n" for run in doomed), nl=False)
     typer.echo(f"{'would remove' if dry_run else 'removed'} {len(doomed)} runs")
 

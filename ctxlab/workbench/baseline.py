@@ -10,11 +10,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ctxlab import project
 from ctxlab.errors import UsageError
-from ctxlab.workbench import results
+from ctxlab.workbench import results, stores
 from ctxlab.workbench.manifest import FILE
 from ctxlab.workbench.results import BASELINE, Run
+from ctxlab.workbench.stores import Store
 
 
 def baseline(entry: str, folder: Path | None = None) -> Run | None:
@@ -28,7 +28,7 @@ def baseline(entry: str, folder: Path | None = None) -> Run | None:
 
 def entries_with_baseline(folder: Path | None = None) -> list[str]:
     """Entries that have an accepted run, by name."""
-    place = (folder or project.results_dir()) / BASELINE
+    place = stores.folder(folder) / BASELINE
     return sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
 
 
@@ -59,12 +59,16 @@ def accept(run: Run, folder: Path | None = None) -> Path:
     return place
 
 
-def accept_newest(entries: list[str], folder: Path | None = None) -> list[Path]:
+def accept_newest(entries: list[str], kept: str | Path | None = None) -> list[Path]:
     """Accept the newest successful run of each entry (of all entries when none is named).
+
+    `kept` says where results are kept, see `stores.at`.
 
     Raises:
         UsageError: an entry without a successful run; nothing is moved then.
     """
+    store = stores.at(kept)
+    folder = store.refresh().folder
     chosen = [
         (entry, results.newest_successful(entry, folder))
         for entry in entries or results.entries(folder)
@@ -72,10 +76,10 @@ def accept_newest(entries: list[str], folder: Path | None = None) -> list[Path]:
     missing = [entry for entry, run in chosen if run is None]
     if missing or not chosen:
         raise UsageError(f"no successful run of {', '.join(missing) or 'any entry'} to accept")
-    return [accept(run, folder) for _, run in chosen if run is not None]
+    return [_accepted(run, store) for _, run in chosen if run is not None]
 
 
-def accept_planned(plan: Path, folder: Path | None = None) -> list[Path]:
+def accept_planned(plan: Path, kept: str | Path | None = None) -> list[Path]:
     """Accept the runs of a plan, and let go what is accepted of entries that it has no more.
 
     Raises:
@@ -83,12 +87,22 @@ def accept_planned(plan: Path, folder: Path | None = None) -> list[Path]:
     """
     from ctxlab.workbench.planned import planned_runs  # noqa: PLC0415  notebooks are read
 
+    store = stores.at(kept)
+    folder = store.refresh().folder
     runs = planned_runs(plan, folder)
-    places = [accept(run, folder) for run in runs]
+    places = [_accepted(run, store) for run in runs]
     for entry in {*entries_with_baseline(folder)} - {run.entry for run in runs}:
+        store.remove(_place(entry, folder))
         shutil.rmtree(_place(entry, folder))
     return places
 
 
+def _accepted(run: Run, store: Store) -> Path:
+    store.fetch(run.path)
+    place = accept(run, store.folder)
+    store.carry(place)
+    return place
+
+
 def _place(entry: str, folder: Path | None) -> Path:
-    return (folder or project.results_dir()) / BASELINE / entry
+    return stores.folder(folder) / BASELINE / entry

@@ -1,7 +1,7 @@
 """Run a plan: each step when what it needs is there, several at a time, whatever becomes of others.
 
 The work is done by any `concurrent.futures.Executor`; by default by processes of our own, see
-`workers`. Runs go to `results/`, so its processes must see the same directory as this one.
+`workers`. Its processes must see the same results as this one.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from ctxlab import project
 from ctxlab.errors import CtxlabError, InputError, UsageError
-from ctxlab.workbench import engines, run
+from ctxlab.workbench import engines, run, stores
 from ctxlab.workbench.environment import cpus
 from ctxlab.workbench.identity import Contents
 from ctxlab.workbench.kernelspecs import check_kernel
@@ -29,6 +28,7 @@ from ctxlab.workbench.plan import Plan, Step, read_plan
 from ctxlab.workbench.prepare import Prepared, done_before, prepare
 from ctxlab.workbench.results import Run, newest, newest_successful
 from ctxlab.workbench.rundir import clean_stale
+from ctxlab.workbench.stores import Store
 from ctxlab.workbench.watch import Watch
 from ctxlab.workbench.workers import Workers, work
 
@@ -92,7 +92,7 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
         scheduler: the address of a dask.distributed scheduler, such as `tcp://host:8786`, on whose
             workers they run; each must see these results, this commit and this lock.
         cluster: `local` starts such a cluster here, with `jobs` workers, for this batch.
-        results: by default `results/` of the project.
+        results: a directory or a URL, see `stores.at`; by default `results/` of the project.
         engine: one of `engines.ENGINES`; by default the fastest that this machine has.
         timeout: seconds for each run.
         force: run everything, whatever succeeded before.
@@ -109,14 +109,16 @@ def run_batch(  # noqa: PLR0913  a batch has as many options as it has
     where = _Where(jobs, executor, scheduler, cluster)
     where.check()
     notebooks = _checked(read)
-    folder = Path(results).resolve() if results else project.results_dir()
+    store = stores.at(results)
     options = {"engine": engine, "timeout": timeout}
-    with batch_lock(folder), _cleaned(folder), where.pool(len(read.steps), engine, folder) as pool:
-        batch = _Batch(read, notebooks, folder, pool, jobs, options, force, watch or Watch())
-        try:
-            return batch.run()
-        finally:
-            batch.cancel()
+    with batch_lock(store.folder, str(store)), _cleaned(store.folder):
+        store.refresh().check_writable()
+        with where.pool(len(read.steps), engine, store) as pool:
+            batch = _Batch(read, notebooks, store, pool, jobs, options, force, watch or Watch())
+            try:
+                return batch.run()
+            finally:
+                batch.cancel()
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class _Where:
             raise UsageError("a batch runs in one place: a scheduler, a cluster or an executor")
 
     @contextmanager
-    def pool(self, steps: int, engine: str, results: Path) -> Iterator[_Pool]:
+    def pool(self, steps: int, engine: str, store: Store) -> Iterator[_Pool]:
         """The pool; it ends with the batch, unless it is the caller's."""
         at_most = min(self.jobs or cpus(), steps)
         if self.executor:
@@ -145,9 +147,11 @@ class _Where:
         elif self.scheduler or self.cluster:
             from ctxlab.workbench.cluster import on_cluster  # noqa: PLC0415  an extra
 
-            with on_cluster(self.scheduler, at_most, engine, results) as pool:
+            with on_cluster(self.scheduler, at_most, engine, store) as pool:
                 yield pool
         else:
+            if store.private:
+                raise UsageError(f"{store} is seen by one process alone, not by a batch's workers")
             with closing(Workers(at_most, engine)) as workers:
                 yield workers
 
@@ -182,7 +186,7 @@ class _Batch:
 
     plan: Plan
     notebooks: dict[str, Notebook]
-    results: Path
+    store: Store
     pool: _Pool
     jobs: int | None
     options: Mapping[str, Any]
@@ -190,6 +194,7 @@ class _Batch:
     watch: Watch
 
     def __post_init__(self) -> None:
+        self.results = self.store.folder
         steps = {step.entry: step for step in self.plan.steps}
         order = by_urgency(self.plan.steps, _seconds(self.results, steps))
         self.waiting = {entry: steps[entry] for entry in order}
@@ -272,7 +277,7 @@ class _Batch:
         self.attempts[job.entry] = self.attempts.get(job.entry, 0) + 1
         self.watch.started(job.entry)
         try:
-            future = self.pool.executor().submit(work, job, self.results, self.options)
+            future = self.pool.executor().submit(work, job, self.store.place, self.options)
         except BrokenExecutor:
             self._lost([job])
             return
@@ -283,13 +288,19 @@ class _Batch:
         for future in done:
             job = self.running.pop(future)
             try:
-                self._end(future.result())
+                self._end(self._here(future.result()))
             except BrokenExecutor:
                 lost.append(job)
             except Exception as error:  # noqa: BLE001  an executor may raise what it likes
                 self._end(_refused(job.entry, error))
         if lost:
             self._lost(lost)
+
+    def _here(self, outcome: Outcome) -> Outcome:
+        """The outcome with its run where this process reads it; it was made on any machine."""
+        if outcome.path is None or self.store.place == self.results:
+            return outcome
+        return replace(outcome, path=self.store.fetch(outcome.path))
 
     def _lost(self, jobs: list[Prepared]) -> None:
         """A worker died. Where the pool died with it, all that ran starts again, one at a time."""
@@ -306,7 +317,7 @@ class _Batch:
     def _died(self, job: Prepared) -> Outcome:
         died = Failure("WorkerDied", f"the process that ran it died {_ATTEMPTS} times", None)
         try:
-            return run.keep_failure(job, self.results, died)
+            return run.keep_failure(job, self.store.place, died)
         except CtxlabError as error:
             return _refused(job.entry, error)
 

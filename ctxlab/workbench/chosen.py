@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from ctxlab import project
 from ctxlab.errors import InputError, UsageError
-from ctxlab.workbench import results
+from ctxlab.workbench import results, stores
 from ctxlab.workbench.baseline import baseline as accepted_run
 from ctxlab.workbench.baseline import entries_with_baseline
 from ctxlab.workbench.manifest import FILE
 from ctxlab.workbench.results import Run
+from ctxlab.workbench.stores import Store
 
 
-def run_directory(text: str, folder: Path | None = None) -> Path:
+def run_directory(text: str, kept: str | Path | None = None) -> Path:
     """The directory of a path, `<entry>/<run-id>`, `baseline/<entry>`, or an entry's newest run.
+
+    `kept` says where results are kept, see `stores.at`.
 
     Raises:
         InputError: there is no such run.
     """
-    place = folder or project.results_dir()
-    for path in (Path(text), place / text):
-        if (path / FILE).is_file():
-            return path
+    return run_directories([text], kept)[0]
+
+
+def run_directories(texts: Iterable[str], kept: str | Path | None = None) -> list[Path]:
+    """The same for several."""
+    store = stores.at(kept).refresh()
+    return [_run_directory(text, store) for text in texts]
+
+
+def _run_directory(text: str, store: Store) -> Path:
+    folder = store.folder
+    if (Path(text) / FILE).is_file():
+        return Path(text)
+    if (folder / text / FILE).is_file():
+        return store.fetch(folder / text)
     newest = results.newest(text, folder)
     if newest is not None:
-        return newest.path
+        return store.fetch(newest.path)
     there = ", ".join(results.entries(folder)) or "none"
     raise InputError(f"no run {text!r}: a run directory, ENTRY/RUN-ID or an entry ({there})")
 
 
 def pairs(
-    named: list[str], folder: Path | None = None, *, baseline: bool = False
+    named: list[str], kept: str | Path | None = None, *, baseline: bool = False
 ) -> list[tuple[Path, Path]]:
     """The run directories to compare, before and after: two runs, or entries and their baselines.
 
@@ -40,15 +54,16 @@ def pairs(
         InputError: see `run_directory` and `against_baseline`.
     """
     if baseline:
-        return against_baseline(named, folder)
+        return against_baseline(named, kept)
     try:
         before, after = named
     except ValueError:
         raise UsageError("two runs are compared, BEFORE AFTER; or --baseline") from None
-    return [(run_directory(before, folder), run_directory(after, folder))]
+    found = run_directories((before, after), kept)
+    return [(found[0], found[1])]
 
 
-def planned(plan: Path, folder: Path | None = None) -> list[tuple[Path, Path]]:
+def planned(plan: Path, kept: str | Path | None = None) -> list[tuple[Path, Path]]:
     """Baseline and run of each step of a plan.
 
     Raises:
@@ -56,29 +71,34 @@ def planned(plan: Path, folder: Path | None = None) -> list[tuple[Path, Path]]:
     """
     from ctxlab.workbench.planned import planned_runs  # noqa: PLC0415  notebooks are read
 
-    return [(_accepted(run.entry, folder).path, run.path) for run in planned_runs(plan, folder)]
+    store = stores.at(kept).refresh()
+    return [
+        (store.fetch(_accepted(run.entry, store).path), store.fetch(run.path))
+        for run in planned_runs(plan, store.folder)
+    ]
 
 
-def against_baseline(entries: list[str], folder: Path | None = None) -> list[tuple[Path, Path]]:
+def against_baseline(entries: list[str], kept: str | Path | None = None) -> list[tuple[Path, Path]]:
     """Baseline and newest run of each entry; of all that have both when none is named.
 
     Raises:
         InputError: a named entry that has no baseline, or no run; or no entry has both.
     """
-    named = entries or sorted({*entries_with_baseline(folder)} & {*results.entries(folder)})
-    pairs = []
-    for entry in named:
-        accepted, newest = _accepted(entry, folder), results.newest(entry, folder)
+    store = stores.at(kept).refresh()
+    folder, pairs = store.folder, []
+    both = {*entries_with_baseline(folder)} & {*results.entries(folder)}
+    for entry in entries or sorted(both):
+        accepted, newest = _accepted(entry, store), results.newest(entry, folder)
         if newest is None:
-            raise InputError(f"the entry {entry!r} has no run in {folder or 'results'}")
-        pairs.append((accepted.path, newest.path))
+            raise InputError(f"the entry {entry!r} has no run in {store}")
+        pairs.append((store.fetch(accepted.path), store.fetch(newest.path)))
     if not pairs:
         raise InputError("no entry has a run and a baseline; `ctxlab baseline` accepts runs")
     return pairs
 
 
-def _accepted(entry: str, folder: Path | None) -> Run:
-    found = accepted_run(entry, folder)
+def _accepted(entry: str, store: Store) -> Run:
+    found = accepted_run(entry, store.folder)
     if found is None:
-        raise InputError(f"the entry {entry!r} has no baseline in {folder or 'results'}")
+        raise InputError(f"the entry {entry!r} has no baseline in {store}")
     return found

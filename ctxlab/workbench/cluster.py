@@ -21,6 +21,7 @@ from uuid import uuid4
 from ctxlab.errors import RunFailed, UsageError
 from ctxlab.workbench import hands
 from ctxlab.workbench.same import Same, difference, probed, seen_here
+from ctxlab.workbench.stores import Store
 from ctxlab.workbench.workers import interrupts_held
 
 if TYPE_CHECKING:
@@ -32,17 +33,17 @@ _REJOIN_SECONDS = 60
 
 
 @contextmanager
-def on_cluster(scheduler: str | None, jobs: int, engine: str, results: Path) -> Iterator[Cluster]:
+def on_cluster(scheduler: str | None, jobs: int, engine: str, store: Store) -> Iterator[Cluster]:
     """The cluster at an address, or one of `jobs` workers that is started here and ended.
 
     Raises:
         UsageError: nobody answers, dask.distributed is not installed, or a worker sees something
             else than this process.
     """
-    with probed(results) as (probe, here):
+    with probed(store) as (probe, here):
         pool = Cluster(scheduler, jobs, engine)
         try:
-            pool.begin(probe, here)
+            pool.begin(store.place, probe, here)
             yield pool
         finally:
             pool.stop()
@@ -69,21 +70,21 @@ class Cluster:
             raise
         self._batch = uuid4().hex
         self._forks = engine == "forked"
-        self._asks: tuple[Path, Same] | None = None
+        self._asks: tuple[str | Path, str, Same] | None = None
         self._room: dict[str, int] = {}
         """Threads of the workers that may be used."""
         self._refused: set[str] = set()
         self._running: dict[Future[Any], tuple[str, Any]] = {}
         """Of what is submitted: worker and dask's own future."""
 
-    def begin(self, probe: Path, here: Same) -> None:
+    def begin(self, place: str | Path, probe: str, here: Same) -> None:
         """Hold every worker against this process.
 
         Raises:
             UsageError: no worker is there, or one sees something else; it and the difference are
                 named.
         """
-        self._asks = (probe, here)
+        self._asks = (place, probe, here)
         end = time.monotonic() + _JOIN_SECONDS
         while not (room := self._asked()):
             if time.monotonic() > end:
@@ -174,9 +175,9 @@ class Cluster:
     def _differences(self, workers: list[str]) -> dict[str, str]:
         """Worker → in what it differs from this process; empty where it does not."""
         assert self._asks is not None
-        probe, here = self._asks
+        place, probe, here = self._asks
         try:
-            seen = self._client.run(seen_here, probe, workers=workers, on_error="return")
+            seen = self._client.run(seen_here, place, probe, workers=workers, on_error="return")
         except Exception as error:  # noqa: BLE001  the same
             raise UsageError(f"the workers at {self.address} cannot be asked: {error}") from None
         return {address: difference(here, each) for address, each in seen.items()}

@@ -15,6 +15,7 @@ from typing import Any
 
 from ctxlab import project
 from ctxlab.errors import CtxlabError, RunFailed
+from ctxlab.workbench import stores
 from ctxlab.workbench.batch import run_batch
 from ctxlab.workbench.notebook import Notebook, default_entry, read_notebook
 from ctxlab.workbench.outcome import Outcome
@@ -52,7 +53,7 @@ def run(
     *,
     entry: str | None,
     needs: Sequence[str] | None,
-    results: Path | None,
+    results: str | None,
     **options: Any,
 ) -> Outcome:
     """Run one notebook and bring the index up to date; see `run_notebook`."""
@@ -86,14 +87,14 @@ def report_of(notebook: Path, assignments: Iterable[str], target: Path) -> Path:
     """
     found, passed = read(notebook, assignments)
     with ended_by_signals(), TemporaryDirectory(prefix="ctxlab-") as folder:
-        outcome = run(found, passed, entry=None, needs=(), results=Path(folder))
+        outcome = run(found, passed, entry=None, needs=(), results=folder)
         if outcome.report is None or not outcome.well:
             raise RunFailed(f"{outcome.entry}: {outcome.reason or 'no report could be made'}")
         shutil.copyfile(outcome.report, target)
     return target
 
 
-def batch(plan: Path | None, *, results: Path | None, **options: Any) -> list[Outcome]:
+def batch(plan: Path | None, *, results: str | None, **options: Any) -> list[Outcome]:
     """Run a plan and bring the index up to date; see `run_batch`."""
     read = read_plan(plan or project.root() / "notebooks" / FILE)
     watch = watching(len(read.steps))
@@ -105,12 +106,12 @@ def batch(plan: Path | None, *, results: Path | None, **options: Any) -> list[Ou
     return outcomes
 
 
-def _rebuild(results: Path | None) -> None:
+def _rebuild(results: str | None) -> None:
     """The index is derived from the runs: that it could not be written fails none of them."""
     from ctxlab.workbench import index  # noqa: PLC0415  when something ran
 
     try:
-        index.write_index(results or project.results_dir())
+        index.rebuild(stores.at(results))
     except (CtxlabError, OSError) as error:
         sys.stderr.write(f"ctxlab: the index was not rebuilt: {error}\n")
 

@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ctxlab.workbench import stores
 from ctxlab.workbench.changes import InputChange as InputChange
 from ctxlab.workbench.changes import drifted, input_changes
 from ctxlab.workbench.joined import Pair, joined
@@ -93,7 +94,7 @@ def compare_runs(before: str | Path, after: str | Path) -> Comparison:
     counts.update(row.verdict for row in rows)
     inputs = tuple(input_changes(old, new))
     found = dict(sorted((+counts).items()))
-    return Comparison(new.entry, str(before), str(after), inputs, tuple(rows), found)
+    return Comparison(new.entry, _place(before), _place(after), inputs, tuple(rows), found)
 
 
 @contextmanager
@@ -106,6 +107,10 @@ def _no_collection() -> Iterator[None]:
     finally:
         if collected:
             gc.enable()
+
+
+def _place(run: str | Path) -> str:
+    return stores.of(Path(run)).told(Path(run))
 
 
 def _status_rows(old: Manifest, new: Manifest) -> list[RowChange]:

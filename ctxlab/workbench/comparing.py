@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from ctxlab.workbench import results
+from ctxlab.workbench import results, stores
 from ctxlab.workbench.baseline import baseline
 from ctxlab.workbench.compare import Comparison, compare_runs
 from ctxlab.workbench.comparison_page import write_comparison
@@ -19,13 +19,17 @@ def compare(pairs: Iterable[tuple[Path, Path]]) -> list[Comparison]:
     return [compare_runs(before, after) for before, after in pairs]
 
 
-def worse(outcomes: Iterable[Outcome], folder: Path) -> list[Comparison]:
-    """The runs that got worse than their entry's baseline; where there is none, than the last."""
-    found = []
+def worse(outcomes: Iterable[Outcome], kept: str | Path | None = None) -> list[Comparison]:
+    """The runs that got worse than their entry's baseline; where there is none, than the last.
+
+    `kept` says where results are kept, see `stores.at`.
+    """
+    store = stores.at(kept)
+    folder, found = store.folder, []
     for outcome in outcomes:
         before = _reference(outcome, folder)
         if outcome.path is not None and before is not None:
-            found.append(compare_runs(before, outcome.path))
+            found.append(compare_runs(store.fetch(before), store.fetch(outcome.path)))
     return [each for each in found if each.bad]
 
 

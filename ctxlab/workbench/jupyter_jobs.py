@@ -16,6 +16,7 @@ from typing import Any
 from jupyter_scheduler.executors import DefaultExecutionManager
 
 from ctxlab.errors import RunFailed
+from ctxlab.workbench import stores
 from ctxlab.workbench.notebook import default_entry, read_notebook
 from ctxlab.workbench.parameters import parse_assignments
 from ctxlab.workbench.run import run_notebook
@@ -38,7 +39,7 @@ class RunnerJobs(DefaultExecutionManager):  # type: ignore[misc]  # jupyter_sche
         passed = parse_assignments(declared, map(_assignment, (job.parameters or {}).items()))
         outcome = run_notebook(notebook, passed, entry=default_entry(job.input_filename))
         if outcome.path is not None:
-            self._hand_over(outcome.path, job.output_formats or [])
+            self._hand_over(stores.at().fetch(outcome.path), job.output_formats or [])
         if outcome.status == "failed":
             raise RunFailed(f"{outcome.reason}; report: {outcome.path}/report.html")
 

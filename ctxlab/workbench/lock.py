@@ -19,8 +19,10 @@ FILE = ".batch.lock"
 
 
 @contextmanager
-def batch_lock(results: Path) -> Iterator[None]:
+def batch_lock(results: Path, told: str = "") -> Iterator[None]:
     """Hold the lock of a results directory, which is created where it is missing.
+
+    `told` is what people call it, where it is the local copy of another.
 
     Raises:
         Locked: another batch holds it.
@@ -39,8 +41,9 @@ def batch_lock(results: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "unknown"
+            where = f"{told or results} ({holder})"
             raise Locked(
-                f"another batch is running over {results} ({holder}); try again when it is done"
+                f"another batch is running over {where}; try again when it is done"
             ) from None
         file.truncate(0)
         file.write(f"process {os.getpid()} since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ctxlab.workbench import stores
 from ctxlab.workbench.manifest import Failure
 from ctxlab.workbench.results import Run
 
@@ -36,15 +37,19 @@ class Outcome:
     def report(self) -> Path | None:
         """The run's report, where there is one."""
         file = self.path / REPORT if self.path else None
-        return file if file and file.exists() else None
+        return file if file and stores.of(file.parent).has(file) else None
 
     def to_json(self) -> dict[str, Any]:
         """For scripts: paths as text, the run's id beside them."""
         return asdict(self) | {
-            "path": str(self.path) if self.path else None,
-            "report": str(self.report) if self.report else None,
+            "path": _told(self.path),
+            "report": _told(self.report),
             "run_id": self.path.name if self.path else None,
         }
+
+
+def _told(path: Path | None) -> str | None:
+    return stores.of(path).told(path) if path else None
 
 
 def skipped(run: Run) -> Outcome:

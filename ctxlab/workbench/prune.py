@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ctxlab.errors import UsageError
-from ctxlab.workbench import results
-from ctxlab.workbench.index import write_index
+from ctxlab.workbench import results, stores
+from ctxlab.workbench.index import rebuild
 from ctxlab.workbench.results import Run
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -60,15 +60,20 @@ def old_runs(
 
 
 def prune(
-    keep: int | None, older_than: str | None, folder: Path, *, dry_run: bool = False
+    keep: int | None, older_than: str | None, kept: str | Path, *, dry_run: bool = False
 ) -> list[Run]:
-    """Remove old runs (see `old_runs`) and bring the index up to date; the runs that went."""
+    """Remove old runs (see `old_runs`) and bring the index up to date; the runs that went.
+
+    `kept` says where results are kept, see `stores.at`.
+    """
     length = age(older_than) if older_than is not None else None
-    doomed = old_runs(keep, length, datetime.now(UTC), folder)
+    store = stores.at(kept)
+    doomed = old_runs(keep, length, datetime.now(UTC), store.refresh().folder)
     if doomed and not dry_run:
         for run in doomed:
+            store.remove(run.path)
             remove(run)
-        write_index(folder)
+        rebuild(store)
     return doomed
 
 

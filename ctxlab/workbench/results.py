@@ -17,8 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxlab import project
 from ctxlab.errors import CtxlabError, InputError, UsageError
+from ctxlab.workbench import stores
 from ctxlab.workbench.manifest import FILE, Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Run:
 
 def entries(results: Path | None = None) -> list[str]:
     """The entries that have runs, by name."""
-    folder = results or project.results_dir()
+    folder = stores.folder(results)
     names = (path.name for path in _folders(folder) if not path.name.startswith("."))
     return sorted(
         name for name in names if name not in (BASELINE, COMPARISONS) and _run_ids(folder / name)
@@ -67,7 +67,7 @@ def entries(results: Path | None = None) -> list[str]:
 
 def runs(entry: str, results: Path | None = None) -> list[Run]:
     """An entry's runs, oldest first."""
-    folder = (results or project.results_dir()) / entry
+    folder = stores.folder(results) / entry
     return [Run(entry, run_id, folder / run_id) for run_id in _run_ids(folder)]
 
 
@@ -150,7 +150,8 @@ def load_table(entry: str, name: str) -> pd.DataFrame:
     if table is None:
         there = ", ".join(run.manifest.tables) or "none"
         raise InputError(f"no table {name!r}; there are {there}", path=run.path)
-    return tables.from_csv(run.path / table.path, table.columns)
+    folder = stores.of(run.path).fetch(run.path)
+    return tables.from_csv(folder / table.path, table.columns)
 
 
 def _to_read(entry: str) -> Run | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ctxlab import project
 from ctxlab.errors import RunFailed, UsageError
 from ctxlab.masking import masked, masked_json
-from ctxlab.workbench import engines, manifest, rundir
+from ctxlab.workbench import engines, manifest, rundir, stores
 from ctxlab.workbench.environment import environment, git, machine
 from ctxlab.workbench.kernelspecs import check_kernel
 from ctxlab.workbench.manifest import Failure, Manifest
@@ -71,7 +71,7 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
         entry: by default the notebook's name without its number.
         needs: entries whose newest successful runs the notebook reads.
         partial: those of them that have one are enough.
-        results: by default `results/` of the project.
+        results: a directory or a URL, see `stores.at`; by default `results/` of the project.
         engine: one of `engines.ENGINES`.
         timeout: seconds for the whole run.
         force: run it even if the same inputs succeeded before.
@@ -82,16 +82,18 @@ def run_notebook(  # noqa: PLR0913  a run has as many inputs as it has
         UsageError: a parameter, an option or the results directory is wrong.
         RunFailed: the run could not be saved, on a full disk for instance: nothing of it is left.
     """
-    folder = Path(results).resolve() if results else project.results_dir()
     engines.checked_engine(engine)
     check_timeout(timeout)
+    store = stores.at(results).refresh()
+    folder = store.folder
     runs = needed_runs(needs, folder, partial=partial)
     job = prepare(notebook, parameters or {}, entry=entry, needs=runs)
     check_kernel(job.notebook.kernel)
     before = None if force else done_before(job, folder)
     if before:
         return skipped(before)
-    return execute(job, folder, engine=engine, timeout=timeout, on_cell=on_cell)
+    store.check_writable()
+    return execute(job, store.place, engine=engine, timeout=timeout, on_cell=on_cell)
 
 
 def check_timeout(seconds: float | None) -> None:
@@ -106,7 +108,7 @@ def check_timeout(seconds: float | None) -> None:
 
 def execute(
     job: Prepared,
-    results: Path,
+    results: str | Path,
     *,
     engine: str = engines.DEFAULT,
     timeout: float | None = None,
@@ -115,17 +117,19 @@ def execute(
     """Run what was prepared; see `run_notebook`."""
     from ctxlab.workbench import execution  # noqa: PLC0415  papermill: 1 s
 
+    store = stores.at(results)
+    needs = {entry: store.fetch(path) for entry, path in job.needs.items()}
     started, clock = datetime.now(UTC), time.monotonic()
-    with _saving(job), rundir.writing(results, job.entry, started, job.inputs_sha256) as run:
+    with _saving(job), rundir.writing(store.folder, job.entry, started, job.inputs_sha256) as run:
         log = RunLog(run.path)
         executed = execution.execute(
-            job, run.path, results, log,
+            replace(job, needs=needs), run.path, store.folder, log,
             engine=engine, timeout=timeout, on_cell=_noting(run.path, on_cell),
         )  # fmt: skip
         seconds = round(time.monotonic() - clock, 3)
         if not run.stands:
             executed, log = _removed(run, executed)
-        return _keep(job, run, executed, log, (started, seconds))
+        return _keep(job, (store, run), executed, log, (started, seconds))
 
 
 def _removed(run: rundir.RunDirectory, executed: Executed) -> tuple[Executed, RunLog]:
@@ -136,7 +140,7 @@ def _removed(run: rundir.RunDirectory, executed: Executed) -> tuple[Executed, Ru
     return replace(executed, failure=failure), RunLog(run.path)
 
 
-def keep_failure(job: Prepared, results: Path, failure: Failure) -> Outcome:
+def keep_failure(job: Prepared, results: str | Path, failure: Failure) -> Outcome:
     """Keep a run that never came back, with its notebook as it was.
 
     Raises:
@@ -144,10 +148,10 @@ def keep_failure(job: Prepared, results: Path, failure: Failure) -> Outcome:
     """
     from ctxlab.workbench import execution  # noqa: PLC0415  papermill: 1 s
 
-    started = datetime.now(UTC)
-    with _saving(job), rundir.writing(results, job.entry, started, job.inputs_sha256) as run:
+    store, started = stores.at(results), datetime.now(UTC)
+    with _saving(job), rundir.writing(store.folder, job.entry, started, job.inputs_sha256) as run:
         executed = execution.unfinished(job, failure)
-        return _keep(job, run, executed, RunLog(run.path), (started, 0.0))
+        return _keep(job, (store, run), executed, RunLog(run.path), (started, 0.0))
 
 
 @contextmanager
@@ -163,16 +167,17 @@ def _saving(job: Prepared) -> Iterator[None]:
 
 def _keep(
     job: Prepared,
-    run: rundir.RunDirectory,
+    where: tuple[stores.Store, rundir.RunDirectory],
     executed: Executed,
     log: RunLog,
     timing: tuple[datetime, float],
 ) -> Outcome:
     """Write everything but the tables and charts, which the notebook wrote, and move it there."""
+    store, run = where
     recorded, failure = _recorded(run.path, executed.failure)
     told = _manifest(job, (run.run_id, *timing), recorded, failure)
     _write(run, executed, told, log)
-    path = run.keep()
+    path = run.keep(store.keep)
     return Outcome(job.entry, told.status, told.seconds, path, failure, _told(failure))
 
 

@@ -12,7 +12,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -51,10 +51,10 @@ class RunDirectory:
             self.path.unlink(missing_ok=True)
         self.path.mkdir(parents=True)
 
-    def keep(self) -> Path:
+    def keep(self, move: Callable[[Path, Path], object] = Path.rename) -> Path:
         """Move it into place: from now on there is a run."""
         final = self.path.parent / self.run_id
-        self.path.rename(final)
+        move(self.path, final)
         self.path = final
         return final
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from secrets import token_hex
 
 from ctxlab import project
+from ctxlab.workbench import stores
 from ctxlab.workbench.environment import git, lock_sha256
 from ctxlab.workbench.identity import source_sha256
+from ctxlab.workbench.stores import Store
 
 
 @dataclass(frozen=True)
@@ -37,33 +39,26 @@ _SHOWN = 12
 
 
 @contextmanager
-def probed(results: Path) -> Iterator[tuple[Path, Same]]:
-    """The probe in a results directory, and what this process sees; it goes afterwards."""
+def probed(store: Store) -> Iterator[tuple[str, Same]]:
+    """The name of the probe in the results, and what this process sees; it goes afterwards."""
     token = token_hex(16)
-    probe = results / f".probe-{token}"
-    probe.write_text(token)
+    probe = f".probe-{token}"
+    store.put(probe, token)
     try:
-        yield probe, seen_here(probe)
+        yield probe, seen_here(store.place, probe)
     finally:
-        probe.unlink(missing_ok=True)
+        store.drop(probe)
 
 
-def seen_here(probe: Path) -> Same:
+def seen_here(place: str | Path, probe: str) -> Same:
     """What the process that calls it sees."""
     return Same(
         platform.python_version(),
         git(project.root()).commit,
         source_sha256(),
         lock_sha256(),
-        _content(probe),
+        stores.at(place).get(probe),
     )
-
-
-def _content(probe: Path) -> str | None:
-    try:
-        return probe.read_text()
-    except OSError:
-        return None
 
 
 def difference(here: Same, seen: Same | Exception) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxlab.errors import InputError
+from ctxlab.workbench import stores
 from ctxlab.workbench.outcome import REPORT, Outcome
 from ctxlab.workbench.results import Run, entries, runs
 
@@ -51,9 +52,10 @@ def _report(path: Path | None) -> str:
     """The report, or the run directory where there is none; relative where it is below."""
     if path is None:
         return "–"
-    file = path / REPORT
-    whole = file if file.exists() else path
-    return str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
+    file, store = path / REPORT, stores.of(path)
+    whole = file if store.has(file) else path
+    near = whole.is_relative_to(Path.cwd())
+    return str(whole.relative_to(Path.cwd())) if near else store.told(whole)
 
 
 def outcomes_json(outcomes: Sequence[Outcome]) -> str:
@@ -84,7 +86,12 @@ def _by_entry(results: Path) -> Iterable[list[Run]]:
 
 
 def _row(run: Run) -> dict[str, Any]:
-    told: dict[str, Any] = {"entry": run.entry, "run_id": run.run_id, "path": str(run.path)}
+    told: dict[str, Any] = {
+        "entry": run.entry,
+        "run_id": run.run_id,
+        "path": stores.of(run.path).told(run.path),
+        "report": _report(run.path),
+    }
     try:
         manifest = run.manifest
     except InputError as error:
@@ -108,5 +115,5 @@ def rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         first = [row["entry"], str(row["runs"])] if with_runs else [row["run_id"][:16]]
         seconds = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
-        table.append([*first, row["status"], seconds, _report(Path(row["path"]))])
+        table.append([*first, row["status"], seconds, row["report"]])
     return aligned(table, right=[1, 3] if with_runs else [2])

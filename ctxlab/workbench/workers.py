@@ -161,7 +161,7 @@ def _on_term(_signal: int, _frame: FrameType | None) -> None:
     raise _Stopped
 
 
-def work(job: Prepared, results: Path, options: Mapping[str, Any]) -> Outcome:
+def work(job: Prepared, results: str | Path, options: Mapping[str, Any]) -> Outcome:
     """Run what was prepared, in a worker."""
     from ctxlab.workbench import run  # noqa: PLC0415
 

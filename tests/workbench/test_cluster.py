@@ -156,12 +156,12 @@ def test_ctrl_c_ends_the_kernels_and_leaves_the_cluster(root, cluster):
 def test_a_worker_that_sees_something_else_is_named_and_nothing_runs(root, cluster, tmp_path):
     worker = next(iter(cluster.scheduler.workers))
     with distributed.Client(cluster, set_as_default=False) as client:
-        client.run(os.environ.update, {"CTXLAB_ROOT": str(tmp_path)}, workers=[worker])
+        client.run(lambda: os.environ.update(CTXLAB_ROOT=str(tmp_path)), workers=[worker])
         answer = ctxlab(
             root, "batch", plan(root, "other", "first"),
             "--scheduler", cluster.scheduler_address, "--results", "other",
         )  # fmt: skip
-        client.run(os.environ.update, {"CTXLAB_ROOT": str(root)}, workers=[worker])
+        client.run(lambda: os.environ.update(CTXLAB_ROOT=str(root)), workers=[worker])
     assert answer.returncode == 2
     (line,) = answer.stderr.splitlines()
     assert line.startswith(f"ctxlab: the worker {worker} has another ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -54,8 +54,13 @@ class Card:
         return self.newest.status == "succeeded" and any(each.regressed for each in self.held)
 
 
-def card(entry: Entry, results: Path) -> Card:
+def card(entry: Entry, results: Path, has: Callable[[Path], bool] = Path.exists) -> Card:
     """An entry as the page shows it; whatever cannot be read is left out."""
+
+    def report(run: Seen) -> str:
+        path = f"{run.place}/report.html"
+        return path if has(results / path) else f"{run.place}/"
+
     newest, shown = entry.newest, entry.succeeded or entry.newest
     source = _head(results / shown.place / "report.html")
     tables = part(newest.manifest, "tables")
@@ -64,7 +69,7 @@ def card(entry: Entry, results: Path) -> Card:
         entry=entry,
         title=_title(source) or entry.name.replace("_", " "),
         newest=newest,
-        report=_report(results, newest),
+        report=report(newest),
         picture=picture,
         tall=_is_tall(picture),
         picture_of=words.when(shown.started) if shown is not newest else "",
@@ -72,7 +77,7 @@ def card(entry: Entry, results: Path) -> Card:
         claims=claims(results / newest.place, tables),
         tables=[_table(newest, name, table) for name, table in tables.items()],
         held=held(entry, results),
-        older=[(run, _report(results, run)) for run in entry.runs[1:]],
+        older=[(run, report(run)) for run in entry.runs[1:]],
     )
 
 
@@ -129,8 +134,3 @@ def _table(run: Seen, name: str, table: object) -> tuple[str, str, str]:
     well = isinstance(path, str) and path == Path(path).name
     link = f"{run.place}/{path}" if well else ""
     return name, link, f"{rows:,} rows" if isinstance(rows, int) and rows != 1 else ""
-
-
-def _report(results: Path, run: Seen) -> str:
-    report = f"{run.place}/report.html"
-    return report if (results / report).exists() else f"{run.place}/"
