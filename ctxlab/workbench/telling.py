@@ -54,7 +54,7 @@ def _report(path: Path | None) -> str:
         return "–"
     file, store = path / REPORT, stores.of(path)
     whole = file if store.has(file) else path
-    near = whole.is_relative_to(Path.cwd())
+    near = whole.is_relative_to(Path.cwd()) and not stores.is_url(store.place)
     return str(whole.relative_to(Path.cwd())) if near else store.told(whole)
 
 
