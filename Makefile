@@ -27,8 +27,11 @@ baseline: results  ## accept the runs of the default batch: what later runs are 
 data: $(READY)  ## fetch vocabularies, source trees and tool lists into data/cache
 	$(BIN)/ctxlab data || test $$? -eq 1
 
+# Checkpoints go to results/: nothing is written into notebooks/ but what is saved.
+lab: LAB_ROOT ?= $(CURDIR)
 lab: $(READY)  ## open JupyterLab on notebooks/
-	$(BIN)/python -m jupyterlab --notebook-dir=. --LabApp.default_url=/lab/tree/notebooks \
+	$(BIN)/python -m jupyterlab --notebook-dir=$(LAB_ROOT) --LabApp.default_url=/lab/tree/notebooks \
+	  --FileCheckpoints.checkpoint_dir=$(LAB_ROOT)/results/.checkpoints \
 	  --Scheduler.execution_manager_class=ctxlab.workbench.jupyter_jobs.RunnerJobs $(LAB_ARGS)
 
 test: data  ## the tests
