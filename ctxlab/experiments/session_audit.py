@@ -22,13 +22,19 @@ import pandas as pd
 
 from ctxlab import project
 from ctxlab.experiments import planted_session
-from ctxlab.masking import masked
 from ctxlab.sessions import Session, read_sessions
 from ctxlab.sessions.auditing import AuditedRequest, audited
+from ctxlab.sessions.model import basis_of
+from ctxlab.sessions.shown import shown as fit
 
 _TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")
 _SHOWN = 60
 _ADVICE = 12
+
+
+def shown(text: str, longest: int = _SHOWN) -> str:
+    """A text of a session as a table shows it: one line, shortened, secrets masked."""
+    return fit(text, longest)
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,17 @@ def load(transcripts: str | Path, tools: Sequence[dict[str, Any]]) -> list[Audit
     return [Audit(session, audited(session)) for session in sessions]
 
 
+def basis(audits: Sequence[Audit]) -> str:
+    """`recorded`, `simulated` or `partly simulated`: what charts of these sessions say."""
+    return basis_of([audit.session for audit in audits])
+
+
 def summaries(audits: Sequence[Audit]) -> pd.DataFrame:
     """A row a session, the one whose breaks cost most first.
 
-    Columns: number; session (its id); kind; begun (UTC); requests; context (tokens read, written
-    and uncached together); read, written, uncached, output (tokens); usd; breaks; usd_lost.
+    Columns: number; session (its id); kind; basis (who said what was used: recorded or simulated);
+    begun (UTC); requests; context (tokens read, written and uncached together); read, written,
+    uncached, output (tokens); usd; breaks; usd_lost.
     """
     return pd.DataFrame([_summary(number, audit) for number, audit in ordered(audits)])
 
@@ -199,17 +211,6 @@ def conclusion(summary: pd.DataFrame, lost: pd.DataFrame, ways: pd.DataFrame) ->
     return "\n".join(lines)
 
 
-def shown(text: str, longest: int = _SHOWN) -> str:
-    r"""A text of a session as a table shows it: one line, shortened, secrets masked.
-
-    >>> shown("key sk-ant-api03-abcdefghijklmnop\nend")
-    'key *** end'
-    """
-    line = " ".join(masked(text[: 20 * longest]).split())
-    clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
-    return clean if len(clean) <= longest else f"{clean[: longest - 1]}…"
-
-
 def ordered(audits: Sequence[Audit]) -> Iterator[tuple[int, Audit]]:
     """The sessions with their numbers, from 1: the dearest breaks first."""
     return iter(enumerate(sorted(audits, key=lambda audit: -audit.usd_lost), 1))
@@ -229,6 +230,7 @@ def _summary(number: int, audit: Audit) -> dict[str, Any]:
         "number": number,
         "session": audit.name,
         "kind": audit.session.kind,
+        "basis": audit.session.basis,
         "begun": _when(min(times, default=None)),
         "requests": len(audit.rows),
         "context": sums["read"] + written + sums["uncached"],

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import orjson
 
 Kind = Literal["claude-code", "requests", "usage"]
+Basis = Literal["recorded", "simulated", "partly simulated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Exchange:
     """SHA-256 over the request's tools as sent, 16 hex digits, where the recorder wrote it."""
     diagnostics: Mapping[str, Any] | None = None
     """The response's cache diagnostics, where they were asked for."""
+    simulated: bool = False
+    """No API answered: the usage is a simulated cache's."""
     lines: tuple[Line, ...] = field(default=(), repr=False)
     """Where it stands: the rows of one response, or the recorded line."""
     has_body: bool = False
@@ -96,11 +99,22 @@ class Session:
     """In the order of time; within a stream in the order in which they were sent."""
     skipped: tuple[Skipped, ...] = ()
 
+    @property
+    def basis(self) -> Basis:
+        """Who said what was used: an API, whose answers were recorded, or a simulated cache."""
+        return basis_of([self])
+
     def streams(self) -> Iterator[tuple[str, tuple[Exchange, ...]]]:
         """Each stream's name and its requests, in the order of first appearance."""
         names = dict.fromkeys(exchange.stream for exchange in self.exchanges)
         for name in names:
             yield name, tuple(each for each in self.exchanges if each.stream == name)
+
+
+def basis_of(sessions: Iterable[Session]) -> Basis:
+    """The same for several sessions together."""
+    marks = {exchange.simulated for session in sessions for exchange in session.exchanges}
+    return "simulated" if marks == {True} else "partly simulated" if True in marks else "recorded"
 
 
 def roots(exchanges: Iterable[Exchange]) -> dict[str, str]:

@@ -22,6 +22,7 @@ import anyio
 import anyio.to_thread
 import httpx2
 
+from ctxlab.cache.transport import AsyncSimulatedTransport, SimulatedTransport
 from ctxlab.sessions.recording import Recording, Sent
 from ctxlab.sessions.request_log import RequestLog
 
@@ -57,7 +58,8 @@ class Recorder(httpx2.BaseTransport):
         if request.method != "POST":
             return self._transport.handle_request(request)
         body = request.read() if _worth_reading(request) else b""
-        recording = _opened(self._log, _sent(request, body, self._agent), self._clock)
+        sent = _sent(request, body, self._agent, self._transport)
+        recording = _opened(self._log, sent, self._clock)
         try:
             response = self._transport.handle_request(request)
         except BaseException as error:
@@ -96,7 +98,8 @@ class AsyncRecorder(httpx2.AsyncBaseTransport):
         if request.method != "POST":
             return await self._transport.handle_async_request(request)
         body = await request.aread() if _worth_reading(request) else b""
-        recording = _opened(self._log, _sent(request, body, self._agent), self._clock)
+        sent = _sent(request, body, self._agent, self._transport)
+        recording = _opened(self._log, sent, self._clock)
         try:
             response = await self._transport.handle_async_request(request)
         except BaseException as error:
@@ -166,9 +169,10 @@ def _worth_reading(request: httpx2.Request) -> bool:
     return "json" in request.headers.get("content-type", "json")
 
 
-def _sent(request: httpx2.Request, body: bytes, agent: str) -> Sent:
+def _sent(request: httpx2.Request, body: bytes, agent: str, transport: object) -> Sent:
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return Sent(request.url.path, headers, body, agent)
+    simulated = isinstance(transport, SimulatedTransport | AsyncSimulatedTransport)
+    return Sent(request.url.path, headers, body, agent, simulated)
 
 
 def _opened(log: RequestLog, sent: Sent, clock: Callable[[], float]) -> Recording:

@@ -90,6 +90,7 @@ def _details(value: Mapping[str, Any], answer: Mapping[str, Any], has_body: bool
         "has_body": has_body,
         "tools_fingerprint": _text(value.get("tools_fingerprint")),
         "diagnostics": diagnostics if isinstance(diagnostics, dict) else None,
+        "simulated": value.get("simulated") is True,
     }
 
 

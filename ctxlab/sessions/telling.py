@@ -17,7 +17,7 @@ from typing import Any
 
 from ctxlab.masking import masked_json
 from ctxlab.sessions.auditing import AuditedRequest, audited
-from ctxlab.sessions.model import Session
+from ctxlab.sessions.model import Session, basis_of
 from ctxlab.sessions.shown import aligned, columns_of, padded, shown
 from ctxlab.sessions.summary import Summary, summary, total
 
@@ -90,7 +90,9 @@ def _headline(found: Sequence[Audited], whole: Summary) -> Iterator[str]:
     )
     yield f"        uncached {counts.uncached:,}, output {counts.output:,}"
     left = f"; {_many(whole.unpriced, 'request')} without a price" if whole.unpriced else ""
-    yield f"cost: {_usd(whole.usd)} USD{left}"
+    basis = basis_of([each.session for each in found])
+    made = "" if basis == "recorded" else f" ({basis}: no API answered)"
+    yield f"cost: {_usd(whole.usd)} USD{made}{left}"
 
 
 def _causes(whole: Summary) -> Iterator[str]:
@@ -198,6 +200,7 @@ def _session_json(each: Audited) -> dict[str, Any]:
     return {
         "id": each.session.id,
         "kind": each.session.kind,
+        "basis": each.session.basis,
         "paths": [str(path) for path in each.session.paths],
         "requests": told.requests,
         "streams": told.streams,

@@ -18,7 +18,7 @@ from ctxlab.errors import CtxlabError
 from ctxlab.sessions.auditing import AuditedRequest, audited, in_order
 from ctxlab.sessions.counts import Counts, counts_of
 from ctxlab.sessions.held import lifetimes
-from ctxlab.sessions.model import Exchange, Session
+from ctxlab.sessions.model import Basis, Exchange, Session
 from ctxlab.sessions.money import paid_for
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Variant:
 
     variant: str
     basis: str
-    """recorded, or simulated."""
+    """recorded, or simulated; of a session as it was, the session's own."""
     read: int
     written_5m: int
     written_1h: int
@@ -74,7 +74,7 @@ def what_if(session: Session, rows: Sequence[AuditedRequest] | None = None) -> p
         (name, [(row.exchange, change(row, row.counts)) for row in priced if row.counts])
         for name, change in changes.items()
     ]
-    return _frame(variants, recorded=AS_IT_WAS, unpriced=len(told) - len(priced))
+    return _frame(variants, as_it_was=session.basis, unpriced=len(told) - len(priced))
 
 
 def replay(session: Session) -> pd.DataFrame:
@@ -155,7 +155,7 @@ def _with_markers(value: Any, change: Callable[[Mapping[str, Any]], Any]) -> Any
 
 
 def _frame(
-    variants: Sequence[tuple[str, list[Sent]]], *, recorded: str = "", unpriced: int = 0
+    variants: Sequence[tuple[str, list[Sent]]], *, as_it_was: Basis = "simulated", unpriced: int = 0
 ) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415  1.3 s that the command's text does not need
 
@@ -164,7 +164,7 @@ def _frame(
     found = [
         Variant(
             variant=name,
-            basis="recorded" if name == recorded else "simulated",
+            basis=as_it_was if name == AS_IT_WAS else "simulated",
             usd=usd,
             relative=usd / prices[0] if prices[0] else math.nan,
             unpriced=unpriced,

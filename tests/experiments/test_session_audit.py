@@ -7,6 +7,7 @@ import pytest
 from ctxlab import read_tools
 from ctxlab.errors import InputError
 from ctxlab.experiments import planted_session, session_audit, session_context
+from ctxlab.sessions.telling import as_text, audit_all
 from tests.conftest import shared
 
 TOOLS = read_tools("data/tools/agent.json")
@@ -64,6 +65,16 @@ def test_every_planted_break_is_found_for_what_it_is(generated):
     table = session_audit.planted(generated[0])
     assert table["right"].all()
     assert table["planted"].tolist() == list(planted_session.BREAKS.values())
+
+
+def test_what_a_simulated_cache_said_is_called_simulated(generated, tmp_path):
+    assert session_audit.basis(generated) == "simulated"
+    assert set(session_context.variants(generated)["basis"]) == {"simulated"}
+    assert "simulated: no API answered" in as_text(audit_all([generated[0].session]))
+    recorded = session_audit.load(transcript(tmp_path / "s1.jsonl", ["a", "b"]), TOOLS)
+    assert session_audit.basis(recorded) == "recorded"
+    assert session_context.variants(recorded)["basis"].tolist()[0] == "recorded"
+    assert session_audit.basis([*generated, *recorded]) == "partly simulated"
 
 
 def test_a_break_that_nobody_planted_is_wrong(generated):
