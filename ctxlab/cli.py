@@ -384,7 +384,7 @@ def _diff(
 
     Example: ctxlab diff before.json after.json
     """
-    from ctxlab.sessions import differing
+    from ctxlab.sessions.telling import differing
 
     found = differing.differ(before, after)
     typer.echo(differing.as_json(found) if as_json else differing.as_text(found))
@@ -413,7 +413,8 @@ def _audit(
         typer.echo(command.report_of(notebook, [f"transcripts={path.resolve()}"], html))
         return
     from ctxlab.errors import InputError
-    from ctxlab.sessions import read_sessions, telling
+    from ctxlab.sessions import read_sessions
+    from ctxlab.sessions.telling import audit as telling
 
     found = telling.audit_all(read_sessions(path))
     if not any(each.rows for each in found):

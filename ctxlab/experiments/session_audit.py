@@ -23,9 +23,9 @@ import pandas as pd
 from ctxlab import project
 from ctxlab.experiments import planted_session
 from ctxlab.sessions import Session, read_sessions
-from ctxlab.sessions.auditing import AuditedRequest, audited
+from ctxlab.sessions.auditing.audit import AuditedRequest, audited
 from ctxlab.sessions.model import basis_of
-from ctxlab.sessions.shown import shown as fit
+from ctxlab.sessions.telling.shown import shown as fit
 
 _TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")
 _SHOWN = 60

@@ -13,10 +13,10 @@ import pandas as pd
 
 from ctxlab.experiments.session_audit import Audit, ordered, shown
 from ctxlab.sessions import Session
-from ctxlab.sessions.contents import context_by_origin, input_per_output
-from ctxlab.sessions.cutting import large_results, result_text
-from ctxlab.sessions.pieces import pieces
-from ctxlab.sessions.variants import replay, what_if
+from ctxlab.sessions.auditing.variants import replay, what_if
+from ctxlab.sessions.context.contents import context_by_origin, input_per_output
+from ctxlab.sessions.context.cutting import large_results, result_text
+from ctxlab.sessions.context.pieces import pieces
 
 TOOL_RESULTS = "tool results"
 _TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")

@@ -18,8 +18,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from ctxlab.serving.door import Asked, Broken, Door, Failed, Reply
-from ctxlab.sessions.recording import Recording, Sent
-from ctxlab.sessions.request_log import RequestLog
+from ctxlab.sessions.recording.exchange import Recording, Sent
+from ctxlab.sessions.recording.request_log import RequestLog
 
 Finished = Callable[[Asked, Recording], None]
 _DRAINED = 4

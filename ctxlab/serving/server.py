@@ -87,7 +87,7 @@ def _serve(options: Options, listener: socket.socket, say: Say) -> None:
 
 async def _run(options: Options, listener: socket.socket, teller: Teller) -> None:
     from ctxlab.serving.endpoint import Endpoint  # noqa: PLC0415  imports servers and clients
-    from ctxlab.sessions.request_log import RequestLog  # noqa: PLC0415  as above
+    from ctxlab.sessions.recording.request_log import RequestLog  # noqa: PLC0415  as above
 
     async with AsyncExitStack() as stack:
         if options.upstream is None:
@@ -145,7 +145,7 @@ def _server(endpoint: Any) -> uvicorn.Server:
 
 def _check_record(options: Options) -> None:
     """A record that cannot be written is told before anybody relies on it."""
-    from ctxlab.sessions.request_log import append_nothing  # noqa: PLC0415  as above
+    from ctxlab.sessions.recording.request_log import append_nothing  # noqa: PLC0415  as above
 
     append_nothing(options.record)
 

@@ -18,12 +18,12 @@ import orjson
 
 from ctxlab.cache.handler import COUNT_PATH
 from ctxlab.serving.door import Asked
-from ctxlab.sessions.auditing import AuditedRequest, walk
-from ctxlab.sessions.conversations import Conversations
+from ctxlab.sessions.auditing.audit import AuditedRequest, walk
 from ctxlab.sessions.model import Exchange
-from ctxlab.sessions.recording import Recording
-from ctxlab.sessions.requests import talk_of
-from ctxlab.sessions.usage import normalised
+from ctxlab.sessions.reading.conversations import Conversations
+from ctxlab.sessions.reading.requests import talk_of
+from ctxlab.sessions.reading.usage import normalised
+from ctxlab.sessions.recording.exchange import Recording
 
 _LONGEST = 200
 

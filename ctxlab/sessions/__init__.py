@@ -3,26 +3,26 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ctxlab.sessions.auditing import AuditedRequest, audit, audited
+from ctxlab.sessions.auditing.audit import AuditedRequest, audit, audited
 from ctxlab.sessions.model import Exchange, Line, Session, Skipped
 from ctxlab.sessions.operations import ToolOperation, ToolOperations, tool_operations
-from ctxlab.sessions.reading import read_sessions
+from ctxlab.sessions.reading.read import read_sessions
 
 if TYPE_CHECKING:
-    from ctxlab.sessions.contents import context_by_origin, input_per_output
-    from ctxlab.sessions.cutting import large_results
-    from ctxlab.sessions.recorder import AsyncRecorder, Recorder
-    from ctxlab.sessions.variants import replay, what_if
+    from ctxlab.sessions.auditing.variants import replay, what_if
+    from ctxlab.sessions.context.contents import context_by_origin, input_per_output
+    from ctxlab.sessions.context.cutting import large_results
+    from ctxlab.sessions.recording.recorder import AsyncRecorder, Recorder
 else:
     # They need httpx2 or the tokenizer, which reading and auditing do not.
     _LATER = {
-        "AsyncRecorder": "recorder",
-        "Recorder": "recorder",
-        "context_by_origin": "contents",
-        "input_per_output": "contents",
-        "large_results": "cutting",
-        "replay": "variants",
-        "what_if": "variants",
+        "AsyncRecorder": "recording.recorder",
+        "Recorder": "recording.recorder",
+        "context_by_origin": "context.contents",
+        "input_per_output": "context.contents",
+        "large_results": "context.cutting",
+        "replay": "auditing.variants",
+        "what_if": "auditing.variants",
     }
 
     def __getattr__(name: str) -> Any:

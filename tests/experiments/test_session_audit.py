@@ -7,7 +7,7 @@ import pytest
 from ctxlab import read_tools
 from ctxlab.errors import InputError
 from ctxlab.experiments import planted_session, session_audit, session_context
-from ctxlab.sessions.telling import as_text, audit_all
+from ctxlab.sessions.telling.audit import as_text, audit_all
 from tests.conftest import shared
 
 TOOLS = read_tools("data/tools/agent.json")

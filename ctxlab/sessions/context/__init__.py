@@ -1,0 +1,1 @@
+"""What filled the contexts of a session."""

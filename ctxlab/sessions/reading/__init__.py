@@ -1,0 +1,1 @@
+"""Recorded sessions read from files: transcripts, request logs, usage records."""

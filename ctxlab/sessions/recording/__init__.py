@@ -1,0 +1,1 @@
+"""Exchanges recorded while they happen, in a request log."""

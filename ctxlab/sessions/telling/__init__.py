@@ -1,0 +1,1 @@
+"""Audits and differences in words, for people and for scripts."""

@@ -1,0 +1,115 @@
+"""What a session comes to: requests, tokens, money, and the breaks by cause."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+
+from ctxlab.sessions.auditing.audit import AuditedRequest
+from ctxlab.sessions.auditing.counts import Counts
+
+
+@dataclass(frozen=True)
+class Breaks:
+    """The breaks of one cause."""
+
+    count: int = 0
+    inferred: int = 0
+    """So many of them are inferred."""
+    tokens: int = 0
+    """Tokens that were in the cache, were sent again and were not read."""
+    usd: float = 0.0
+    """What that cost, as far as prices are known."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Sums over requests."""
+
+    requests: int
+    streams: int
+    counts: Counts
+    usd: float
+    """Over the requests whose price is known."""
+    unpriced: int
+    """Requests without usage or without a price."""
+    begins: float | None
+    """Seconds since the epoch."""
+    ends: float | None
+    breaks: dict[str, Breaks] = field(default_factory=dict)
+    """By cause, what lost most first."""
+
+    @property
+    def broken(self) -> int:
+        """How many requests broke."""
+        return sum(each.count for each in self.breaks.values())
+
+    @property
+    def usd_lost(self) -> float:
+        """What all breaks cost."""
+        return math.fsum(each.usd for each in self.breaks.values())
+
+    @property
+    def read_share(self) -> float:
+        """Share of the input that was read from the cache, 0 to 1."""
+        return self.counts.read / self.counts.total if self.counts.total else 0.0
+
+
+def summary(rows: Sequence[AuditedRequest]) -> Summary:
+    """Sum up the rows of one session."""
+    times = [row.time for row in rows if row.time is not None]
+    return Summary(
+        requests=len(rows),
+        streams=len({row.stream for row in rows}),
+        counts=_added(row.counts for row in rows if row.counts),
+        usd=math.fsum(row.usd for row in rows if not math.isnan(row.usd)),
+        unpriced=sum(math.isnan(row.usd) for row in rows),
+        begins=min(times, default=None),
+        ends=max(times, default=None),
+        breaks=_sorted(_by_cause(rows)),
+    )
+
+
+def total(summaries: Sequence[Summary]) -> Summary:
+    """Sum up sessions."""
+    breaks: dict[str, Breaks] = {}
+    for each in summaries:
+        for cause, one in each.breaks.items():
+            breaks[cause] = _plus(breaks.get(cause, Breaks()), one)
+    return Summary(
+        requests=sum(each.requests for each in summaries),
+        streams=sum(each.streams for each in summaries),
+        counts=_added(each.counts for each in summaries),
+        usd=math.fsum(each.usd for each in summaries),
+        unpriced=sum(each.unpriced for each in summaries),
+        begins=min((each.begins for each in summaries if each.begins is not None), default=None),
+        ends=max((each.ends for each in summaries if each.ends is not None), default=None),
+        breaks=_sorted(breaks),
+    )
+
+
+def _by_cause(rows: Iterable[AuditedRequest]) -> dict[str, Breaks]:
+    found: dict[str, Breaks] = {}
+    for row in rows:
+        if row.broke:
+            usd = 0.0 if math.isnan(row.usd_lost) else row.usd_lost
+            one = Breaks(1, int(row.verdict.inferred), row.lost, usd)
+            found[row.cause] = _plus(found.get(row.cause, Breaks()), one)
+    return found
+
+
+def _plus(one: Breaks, other: Breaks) -> Breaks:
+    names = [each.name for each in fields(Breaks)]
+    return Breaks(**{name: getattr(one, name) + getattr(other, name) for name in names})
+
+
+def _sorted(breaks: dict[str, Breaks]) -> dict[str, Breaks]:
+    rows = breaks.items()
+    return dict(sorted(rows, key=lambda row: (-row[1].usd, -row[1].tokens, row[0])))
+
+
+def _added(counts: Iterable[Counts]) -> Counts:
+    listed = list(counts)
+    names = [each.name for each in fields(Counts)]
+    return Counts(**{name: sum(getattr(each, name) for each in listed) for name in names})

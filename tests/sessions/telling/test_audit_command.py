@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ctxlab import cli, project
+from ctxlab.errors import InputError, RunFailed
+from ctxlab.sessions.telling.shown import columns_of
+from ctxlab.workbench import command
+from ctxlab.workbench.outcome import Outcome
+from tests.sessions.logs import SECRET, planted_log
+from tests.workbench.fixtures import notebook
+
+PARAMETERS = """\
+from pathlib import Path
+transcripts: Path = ""  # the sessions
+output_dir: str = ""  # where the run is saved; empty saves nothing"""
+
+
+def audit(*args: object) -> Result:
+    return CliRunner().invoke(cli.app, ["audit", *map(str, args)])
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return planted_log(tmp_path_factory.mktemp("log") / "agent.jsonl")
+
+
+def test_one_session_shows_summary_then_requests(log):
+    done = audit(log)
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert lines[:2] == ["session agent (requests)", "12 requests in 1 stream"]
+    assert all(columns_of(line) <= 80 for line in lines)
+    for cause in ("tools", "system", "TTL expired"):
+        assert sum(line.endswith(f"  {cause}") for line in lines) == 1
+    (place,) = [line for line in lines if "/tools/0" in line]
+    assert place.startswith("          └ b /tools/0; lost ")
+
+
+def test_long_sessions_show_what_is_around_a_break(tmp_path):
+    log = planted_log(tmp_path / "long.jsonl", 40)
+    lines = audit(log).stdout.splitlines()
+    assert any(line.endswith("unbroken requests") for line in lines)
+    assert sum(line[2:3] == ":" for line in audit(log, "--all").stdout.splitlines()) == 40
+
+
+def test_many_sessions_show_a_line_each(tmp_path):
+    for number in range(25):
+        (tmp_path / f"log{number}.jsonl").write_bytes(b"")
+        planted_log(tmp_path / f"log{number}.jsonl", 4 if number else 8)
+    done = audit(tmp_path)
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["25 sessions", "104 requests in 25 streams"]
+    assert sum(line.startswith("log") for line in lines) == 20
+    assert next(line for line in lines if line.startswith("log")).startswith("log0 ")
+    assert "… and 5 more; --json tells of all" in lines
+    assert all(columns_of(line) <= 80 for line in lines)
+
+
+def test_long_names_leave_room_for_the_numbers(tmp_path):
+    for number in range(2):
+        name = f"1af7fc5e-8455-4414-9ccd-011d40f70b2{number}-日本語日本語日本語日本語日本語日本語"
+        planted_log(tmp_path / f"{name}.jsonl", 4)
+    lines = audit(tmp_path).stdout.splitlines()
+    assert max(map(columns_of, lines)) == 80
+    assert sum("…" in line for line in lines) == 2
+
+
+def test_usage_records_tell_of_no_breaks(tmp_path):
+    usage = {"input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": 1}
+    told = [{"type": "result", "usage": usage, "total_cost_usd": 0.5, "session_id": "s"}]
+    (tmp_path / "run.json").write_text(json.dumps(told))
+    done = audit(tmp_path / "run.json")
+    assert done.exit_code == 0
+    assert "usage records are sums over runs" in done.stdout
+    assert "cost: 0.5000 USD" in done.stdout
+
+
+def test_json_has_the_table_and_more(log):
+    done = audit(log, "--json")
+    (session,) = json.loads(done.stdout)["sessions"]
+    assert [row["cause"] for row in session["rows"] if row["broke"]] == [
+        "tools", "system", "TTL expired",
+    ]  # fmt: skip
+    assert {row["pointer"] for row in session["rows"]} == {"", "/tools/0", "/system/0/text"}
+    assert session["usd_lost"] == pytest.approx(
+        sum(one["usd"] for one in session["breaks"].values())
+    )
+    assert session["tokens"]["read"] == sum(row["read"] for row in session["rows"])
+    assert "NaN" not in done.stdout
+
+
+def test_nothing_of_the_text_and_no_control_character_reaches_the_terminal(tmp_path):
+    log = planted_log(tmp_path / "agent.jsonl", 8)
+    raw = log.read_text().replace('"name": "b"', '"name": "\\u001b]0;x\\u0007b"')
+    log.write_text(raw)
+    for option in ((), ("--json",), ("--all",)):
+        told = audit(log, *option).stdout
+        assert SECRET not in told
+        assert "\x1b" not in told
+        assert "\x07" not in told
+
+
+def test_what_was_not_counted_is_said(tmp_path):
+    log = planted_log(tmp_path / "agent.jsonl", 4)
+    with log.open("a") as file:
+        file.write("broken\n42\n")
+    done = audit(tmp_path)
+    assert done.exit_code == 0
+    assert "not counted:" in done.stdout.splitlines()
+
+
+def test_where_nothing_can_be_read_the_exit_code_is_2(tmp_path, capsys, monkeypatch):
+    (tmp_path / "nothing.txt").write_text("no session")
+    for path in (tmp_path, tmp_path / "gone.jsonl"):
+        assert isinstance(audit(path).exception, InputError)
+    monkeypatch.setattr("sys.argv", ["ctxlab", "audit", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("ctxlab: ")
+
+
+def test_html_runs_the_notebook_on_that_path(tmp_path, log, monkeypatch):
+    asked: list[object] = []
+    monkeypatch.setattr(command, "report_of", lambda *args: asked.extend(args) or args[-1])
+    monkeypatch.chdir(log.parent)
+    done = audit(log.name, "--html", tmp_path / "page.html")
+    assert (done.exit_code, done.stdout.strip()) == (0, str(tmp_path / "page.html"))
+    path = project.root() / "notebooks" / "10_session_audit.ipynb"
+    assert asked == [path, [f"transcripts={log}"], tmp_path / "page.html"]
+
+
+def test_the_report_alone_is_kept(tmp_path, log):
+    small = notebook(tmp_path / "10_x.ipynb", "print(transcripts)", parameters=PARAMETERS)
+    page = command.report_of(small, [f"transcripts={log}"], tmp_path / "page.html")
+    assert "agent.jsonl" in page.read_text()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["10_x.ipynb", "page.html"]
+
+
+def test_a_notebook_that_fails_leaves_no_page(tmp_path, log, monkeypatch):
+    failed = Outcome("x", "failed", reason="OSError: no")
+    monkeypatch.setattr(command, "run", lambda *_, **__: failed)
+    small = notebook(tmp_path / "10_x.ipynb", parameters=PARAMETERS)
+    with pytest.raises(RunFailed, match="x: OSError: no"):
+        command.report_of(small, [f"transcripts={log}"], tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_help_has_an_example():
+    assert "ctxlab audit ~/.claude/projects --json" in audit("--help").stdout
