@@ -415,8 +415,9 @@ def _audit(
     from ctxlab.errors import InputError
     from ctxlab.sessions import read_sessions
     from ctxlab.sessions.telling import audit as telling
+    from ctxlab.sessions.telling.summary import audit_all
 
-    found = telling.audit_all(read_sessions(path))
+    found = audit_all(read_sessions(path))
     if not any(each.rows for each in found):
         raise InputError("no request was recorded here", path=path)
     typer.echo(telling.as_json(found) if as_json else telling.as_text(found, every=every))

@@ -12,8 +12,7 @@ import os
 import shutil
 import tempfile
 from atexit import register
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,11 @@ import pandas as pd
 
 from ctxlab import project
 from ctxlab.experiments import planted_session
-from ctxlab.sessions import Session, read_sessions
-from ctxlab.sessions.auditing.audit import AuditedRequest, audited
+from ctxlab.sessions import read_sessions
+from ctxlab.sessions.auditing.audit import AuditedRequest
 from ctxlab.sessions.model import basis_of
 from ctxlab.sessions.telling.shown import shown as fit
+from ctxlab.sessions.telling.summary import Audited, audit_all, total
 
 _TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")
 _SHOWN = 60
@@ -37,25 +37,7 @@ def shown(text: str, longest: int = _SHOWN) -> str:
     return fit(text, longest)
 
 
-@dataclass(frozen=True)
-class Audit:
-    """A session with what was found of each of its requests."""
-
-    session: Session
-    rows: list[AuditedRequest]
-
-    @property
-    def name(self) -> str:
-        """Its id, fit to be shown."""
-        return shown(self.session.id)
-
-    @property
-    def usd_lost(self) -> float:
-        """What its breaks cost, as far as there are prices."""
-        return math.fsum(row.usd_lost for row in self.rows if not math.isnan(row.usd_lost))
-
-
-def load(transcripts: str | Path, tools: Sequence[dict[str, Any]]) -> list[Audit]:
+def load(transcripts: str | Path, tools: Sequence[dict[str, Any]]) -> list[Audited]:
     """The sessions at a path, audited; without one the generated session.
 
     Raises:
@@ -66,16 +48,15 @@ def load(transcripts: str | Path, tools: Sequence[dict[str, Any]]) -> list[Audit
         register(shutil.rmtree, folder, ignore_errors=True)
         transcripts = folder / "generated.jsonl"
         planted_session.record(tools, transcripts)
-    sessions = read_sessions(project.resolve(transcripts))
-    return [Audit(session, audited(session)) for session in sessions]
+    return audit_all(read_sessions(project.resolve(transcripts)))
 
 
-def basis(audits: Sequence[Audit]) -> str:
+def basis(audits: Sequence[Audited]) -> str:
     """`recorded`, `simulated` or `partly simulated`: what charts of these sessions say."""
     return basis_of([audit.session for audit in audits])
 
 
-def summaries(audits: Sequence[Audit]) -> pd.DataFrame:
+def summaries(audits: Sequence[Audited]) -> pd.DataFrame:
     """A row a session, the one whose breaks cost most first.
 
     Columns: number; session (its id); kind; basis (who said what was used: recorded or simulated);
@@ -85,7 +66,7 @@ def summaries(audits: Sequence[Audit]) -> pd.DataFrame:
     return pd.DataFrame([_summary(number, audit) for number, audit in ordered(audits)])
 
 
-def requests(audits: Sequence[Audit]) -> pd.DataFrame:
+def requests(audits: Sequence[Audited]) -> pd.DataFrame:
     """A row a request of every session, in the order of `summaries` and then of time.
 
     Columns: number (of the session); request (from 1); stream; time; gap_s; model; read,
@@ -120,7 +101,7 @@ def advice(asked: pd.DataFrame) -> str:
     return "\n".join(lines[:_ADVICE]) or "Nothing is to be done."
 
 
-def skipped(audits: Sequence[Audit]) -> pd.DataFrame:
+def skipped(audits: Sequence[Audited]) -> pd.DataFrame:
     """Rows of the logs that were no part of the measurement: reason, rows, first (path:line)."""
     found = [
         {"reason": each.reason, "rows": each.count, "first": _below(each.first, audits)}
@@ -133,7 +114,7 @@ def skipped(audits: Sequence[Audit]) -> pd.DataFrame:
     return table.agg(rows=("rows", "sum"), first=("first", "first")).reset_index()
 
 
-def timeline(audit: Audit, most: int) -> pd.DataFrame:
+def timeline(audit: Audited, most: int) -> pd.DataFrame:
     """The requests of a session for a chart: request, read, written, uncached (tokens), cause.
 
     Of a session with more than `most` requests, those in a row in which breaks cost most.
@@ -153,19 +134,26 @@ def timeline(audit: Audit, most: int) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["request", "read", "written", "uncached", "cause"])
 
 
-def causes(audits: Sequence[Audit]) -> pd.DataFrame:
+def causes(audits: Sequence[Audited]) -> pd.DataFrame:
     """A row a cause, the dearest first: cause, breaks, inferred (how many), tokens_lost, usd_lost.
 
     Of a model or a day without a price the money is left out.
     """
-    broken = [row for audit in audits for row in audit.rows if row.broke]
-    names = dict.fromkeys(row.cause for row in broken)
-    found = [_cause(name, [row for row in broken if row.cause == name]) for name in names]
-    table = pd.DataFrame(found, columns=list(_cause("", [])))
-    return table.sort_values(["usd_lost", "cause"], ascending=[False, True], ignore_index=True)
+    found = total([audit.summary for audit in audits]).breaks
+    rows = [
+        {
+            "cause": name,
+            "breaks": each.count,
+            "inferred": each.inferred,
+            "tokens_lost": each.tokens,
+            "usd_lost": each.usd,
+        }
+        for name, each in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["cause", "breaks", "inferred", "tokens_lost", "usd_lost"])
 
 
-def planted(audit: Audit) -> pd.DataFrame:
+def planted(audit: Audited) -> pd.DataFrame:
     """The generated session's breaks against what was found: request, planted, found, right.
 
     A row for each request where either is: a break that nobody planted is wrong too.
@@ -211,36 +199,33 @@ def conclusion(summary: pd.DataFrame, lost: pd.DataFrame, ways: pd.DataFrame) ->
     return "\n".join(lines)
 
 
-def ordered(audits: Sequence[Audit]) -> Iterator[tuple[int, Audit]]:
+def ordered(audits: Sequence[Audited]) -> Iterator[tuple[int, Audited]]:
     """The sessions with their numbers, from 1: the dearest breaks first."""
-    return iter(enumerate(sorted(audits, key=lambda audit: -audit.usd_lost), 1))
+    return iter(enumerate(sorted(audits, key=lambda audit: -audit.summary.usd_lost), 1))
 
 
-def dearest(audits: Sequence[Audit]) -> Audit:
+def dearest(audits: Sequence[Audited]) -> Audited:
     """The session whose breaks cost most."""
     return next(ordered(audits))[1]
 
 
-def _summary(number: int, audit: Audit) -> dict[str, Any]:
-    counts = [row.counts for row in audit.rows if row.counts]
-    sums = {name: sum(getattr(each, name) for each in counts) for name in _TOKENS}
-    written = sums.pop("written_5m") + sums.pop("written_1h")
-    times = [row.time for row in audit.rows if row.time is not None]
+def _summary(number: int, audit: Audited) -> dict[str, Any]:
+    told = audit.summary
     return {
         "number": number,
-        "session": audit.name,
+        "session": shown(audit.session.id),
         "kind": audit.session.kind,
         "basis": audit.session.basis,
-        "begun": _when(min(times, default=None)),
-        "requests": len(audit.rows),
-        "context": sums["read"] + written + sums["uncached"],
-        "read": sums["read"],
-        "written": written,
-        "uncached": sums["uncached"],
-        "output": sums["output"],
-        "usd": _money(row.usd for row in audit.rows),
-        "breaks": sum(row.broke for row in audit.rows),
-        "usd_lost": audit.usd_lost,
+        "begun": _when(told.begins),
+        "requests": told.requests,
+        "context": told.counts.total,
+        "read": told.counts.read,
+        "written": told.counts.written,
+        "uncached": told.counts.uncached,
+        "output": told.counts.output,
+        "usd": told.usd,
+        "breaks": told.broken,
+        "usd_lost": told.usd_lost,
     }
 
 
@@ -267,26 +252,11 @@ def _request(number: int, at: int, row: AuditedRequest | None) -> dict[str, Any]
     }
 
 
-def _cause(name: str, rows: Sequence[AuditedRequest]) -> dict[str, Any]:
-    return {
-        "cause": name,
-        "breaks": len(rows),
-        "inferred": sum(row.verdict.inferred for row in rows),
-        "tokens_lost": sum(row.lost for row in rows),
-        "usd_lost": _money(row.usd_lost for row in rows),
-    }
-
-
-def _below(place: str, audits: Sequence[Audit]) -> str:
+def _below(place: str, audits: Sequence[Audited]) -> str:
     """A place in a log, its path from the folder that holds all of them."""
     folders = {str(path.parent) for audit in audits for path in audit.session.paths}
     common = os.path.commonpath(folders) if folders else ""
     return shown(place.removeprefix(common).lstrip(os.sep), longest=200)
-
-
-def _money(amounts: Iterable[float]) -> float:
-    """The sum of what has a price."""
-    return math.fsum(usd for usd in amounts if not math.isnan(usd))
 
 
 def _when(time: float | None) -> str:

@@ -11,18 +11,19 @@ from typing import Any
 
 import pandas as pd
 
-from ctxlab.experiments.session_audit import Audit, ordered, shown
+from ctxlab.experiments.session_audit import ordered, shown
 from ctxlab.sessions import Session
 from ctxlab.sessions.auditing.variants import replay, what_if
 from ctxlab.sessions.context.contents import context_by_origin, input_per_output
 from ctxlab.sessions.context.cutting import large_results, result_text
 from ctxlab.sessions.context.pieces import pieces
+from ctxlab.sessions.telling.summary import Audited
 
 TOOL_RESULTS = "tool results"
 _TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")
 
 
-def origins(audits: Sequence[Audit]) -> pd.DataFrame:
+def origins(audits: Sequence[Audited]) -> pd.DataFrame:
     """What filled the contexts: origin, tool, blocks, tokens (o200k estimate), share (%), inferred.
 
     Each block counts once, however many requests carried it. Sessions of which neither bodies nor
@@ -55,7 +56,7 @@ def bars(table: pd.DataFrame, most: int = 12) -> pd.DataFrame:
     return named.groupby("part", sort=False, as_index=False)[["tokens", "share"]].sum()
 
 
-def figures(audits: Sequence[Audit], by_origin: pd.DataFrame) -> pd.DataFrame:
+def figures(audits: Sequence[Audited], by_origin: pd.DataFrame) -> pd.DataFrame:
     """The two figures that the documents state of long tasks: figure, value, unit."""
     results = by_origin.loc[by_origin["origin"] == TOOL_RESULTS, "share"].sum()
     ratio = input_per_output(row for audit in audits for row in audit.rows)
@@ -67,7 +68,7 @@ def figures(audits: Sequence[Audit], by_origin: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["figure", "value", "unit"])
 
 
-def largest(audits: Sequence[Audit], most: int) -> pd.DataFrame:
+def largest(audits: Sequence[Audited], most: int) -> pd.DataFrame:
     """The largest tool results, and what our truncation would have saved.
 
     Columns: number (of the session); tool; call (its id); request (the first that carried it);
@@ -93,7 +94,7 @@ def largest(audits: Sequence[Audit], most: int) -> pd.DataFrame:
     return table.assign(tool=table["tool"].map(shown), call=table["call"].map(shown))
 
 
-def variants(audits: Sequence[Audit]) -> pd.DataFrame:
+def variants(audits: Sequence[Audited]) -> pd.DataFrame:
     """What all sessions would have cost: a row a variant.
 
     Columns: variant; basis (recorded or simulated); read, written_5m, written_1h, uncached, output
@@ -102,12 +103,12 @@ def variants(audits: Sequence[Audit]) -> pd.DataFrame:
     return _summed([what_if(audit.session, audit.rows) for audit in audits])
 
 
-def replayed(audits: Sequence[Audit]) -> pd.DataFrame:
+def replayed(audits: Sequence[Audited]) -> pd.DataFrame:
     """The same by sending the recorded bodies to the simulator; no rows where none can be."""
     return _summed([replay(audit.session) for audit in audits])
 
 
-def _beginnings(audits: Sequence[Audit], table: pd.DataFrame) -> dict[tuple[Any, Any], str]:
+def _beginnings(audits: Sequence[Audited], table: pd.DataFrame) -> dict[tuple[Any, Any], str]:
     wanted = set(zip(table["number"], table["id"], strict=True))
     return {
         (number, piece.id): shown(result_text(piece.block))

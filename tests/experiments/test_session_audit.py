@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from ctxlab import read_tools
 from ctxlab.errors import InputError
 from ctxlab.experiments import planted_session, session_audit, session_context
-from ctxlab.sessions.telling.audit import as_text, audit_all
+from ctxlab.sessions.telling.audit import as_text
+from ctxlab.sessions.telling.summary import audit_all
 from tests.conftest import shared
 
 TOOLS = read_tools("data/tools/agent.json")
@@ -79,7 +81,7 @@ def test_what_a_simulated_cache_said_is_called_simulated(generated, tmp_path):
 
 def test_a_break_that_nobody_planted_is_wrong(generated):
     rows = [row for row in generated[0].rows if row.cause != "tools"]
-    table = session_audit.planted(session_audit.Audit(generated[0].session, rows))
+    table = session_audit.planted(replace(generated[0], rows=rows))
     assert not table["right"].all()
 
 

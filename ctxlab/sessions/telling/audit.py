@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from textwrap import wrap
 from typing import Any
 
 from ctxlab.masking import masked_json
-from ctxlab.sessions.auditing.audit import AuditedRequest, audited
-from ctxlab.sessions.model import Session, basis_of
+from ctxlab.sessions.auditing.audit import AuditedRequest
+from ctxlab.sessions.model import basis_of
 from ctxlab.sessions.telling.shown import aligned, columns_of, padded, shown
-from ctxlab.sessions.telling.summary import Summary, summary, total
+from ctxlab.sessions.telling.summary import Audited, Summary, total
 
 WIDTH = 80
 _TOTALS = "usage records are sums over runs: no cache break can be told from them"
@@ -33,20 +33,6 @@ _HOUR, _MINUTE = 3600, 60
 _NUMBERS = (9, 9, 8, 8, 8)
 _INDENT = 10
 _LONGEST = 1_000
-
-
-@dataclass(frozen=True)
-class Audited:
-    """A session and what was found in it."""
-
-    session: Session
-    rows: list[AuditedRequest]
-    summary: Summary
-
-
-def audit_all(sessions: Sequence[Session]) -> list[Audited]:
-    """Audit every session, in order."""
-    return [Audited(each, rows := audited(each), summary(rows)) for each in sessions]
 
 
 def as_text(found: Sequence[Audited], *, every: bool = False) -> str:

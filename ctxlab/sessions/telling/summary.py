@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
-from ctxlab.sessions.auditing.audit import AuditedRequest
+from ctxlab.sessions.auditing.audit import AuditedRequest, audited
 from ctxlab.sessions.auditing.counts import Counts
+from ctxlab.sessions.model import Session
 
 
 @dataclass(frozen=True)
@@ -113,3 +114,17 @@ def _added(counts: Iterable[Counts]) -> Counts:
     listed = list(counts)
     names = [each.name for each in fields(Counts)]
     return Counts(**{name: sum(getattr(each, name) for each in listed) for name in names})
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A session and what was found in it."""
+
+    session: Session
+    rows: list[AuditedRequest]
+    summary: Summary
+
+
+def audit_all(sessions: Sequence[Session]) -> list[Audited]:
+    """Audit every session, in order."""
+    return [Audited(each, rows := audited(each), summary(rows)) for each in sessions]
