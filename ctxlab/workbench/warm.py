@@ -15,6 +15,7 @@ imported ahead: a kernel reads it as it is on disk.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -32,13 +33,22 @@ from ctxlab.workbench.kernel_child import end_with_parent
 PRELOAD = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
+    "ipykernel.debugger",  # every kernel has one: 90 modules
     "IPython.core.pylabtools",
     "IPython.core.completerlib",
-    "debugpy",
+    "IPython.core.debugger",
+    "IPython.core.logger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "tornado.platform.asyncio",
+    "tornado.queues",
+    "pydoc",
     "sqlite3",
     "numpy",
     "pandas",
+    "pandas.io.formats.string",
     "matplotlib.figure",
+    "matplotlib.style",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_svg",
     "PIL.Image",
@@ -143,9 +153,12 @@ def _tell(connection: socket.socket, answer: dict[str, int]) -> None:
 
 def _preload() -> None:
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a warning of its import
     for name in PRELOAD:
         with contextlib.suppress(ImportError):  # a version that has it elsewhere: only slower
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # a kernel's collector lets these be, and their pages stay shared
 
 
 def _server(path: str) -> _Server:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import psutil
 
 from ctxlab import project
 from ctxlab.errors import CtxlabError
+from ctxlab.workbench import run_batch
 from ctxlab.workbench.manifest import Manifest, read_manifest
 from ctxlab.workbench.plan import Plan, read_plan
 from ctxlab.workbench.results import entries, runs
-from tests.bench import Figure, best
+from tests.bench import Figure, best, interleaved
 from tests.workbench.fixtures import CHART, TABLE, notebook
 
 CTXLAB = Path(sys.executable).with_name("ctxlab")
 PAPERMILL = Path(sys.executable).with_name("papermill")
 DRAWING = 10
+SMALL = 40
+TURNS = 2
 KILLS = 20
 LISTED = 500
 
@@ -34,6 +39,7 @@ def figures() -> Iterator[Figure]:
         yield from start_of_the_command(Path(folder) / "start")
         yield from against_papermill(Path(folder) / "drawing")
         yield from default_plan(Path(folder) / "default")
+        yield from on_a_cluster(Path(folder) / "cluster")
         yield from killed(Path(folder) / "killed")
 
 
@@ -57,25 +63,62 @@ def start_of_the_command(folder: Path) -> Iterator[Figure]:
 def against_papermill(folder: Path) -> Iterator[Figure]:
     """Ten notebooks that only import and draw."""
     plan = small_plan(folder, {f"draw{n}": [TABLE, CHART] for n in range(DRAWING)})
-    each = papermill_seconds(read_plan(plan), folder)
-    ours = batch(plan, folder / "results")
-    yield Figure(
-        f"{DRAWING} notebooks that import and draw: commands / batch", sum(each) / ours, 2,
-        "papermill commands, one after the other", at_least=True,
-        detail=f"{sum(each):.1f} s / {ours:.1f} s",
-    )  # fmt: skip
+    each, ours = measured(plan, folder)
+    name = f"{DRAWING} notebooks that import and draw: commands /"
+    yield ratio(f"{name} process pool", each, ours["ordinary"], 2)
+    yield ratio(f"{name} forked kernels, 2 at a time", each, ours["forked"], 6)
 
 
 def default_plan(folder: Path) -> Iterator[Figure]:
     plan = project.root() / "notebooks" / "plan.toml"
-    folder.mkdir()
-    each = papermill_seconds(read_plan(plan), folder)
-    ours = batch(plan, folder / "results")
+    each, ours = measured(plan, folder)
+    name = f"default plan, {len(each)} runs"
+    yield ratio(f"{name}: commands / process pool", each, ours["ordinary"], 1.5)
+    yield ratio(f"{name}: commands / forked kernels", each, ours["forked"], 1.5)
     least = max(*each, sum(each) / 2)
     yield Figure(
-        f"default plan, {len(each)} runs: batch / max(longest, half the sum)", ours / least, 1.15,
+        f"{name}: batch / max(longest, half the sum)", ours["forked"] / least, 1.15,
         "the same runs as papermill commands",
-        detail=f"{ours:.1f} s / max({max(each):.1f}, {sum(each):.1f} / 2) s",
+        detail=f"{ours['forked']:.1f} s / max({max(each):.1f}, {sum(each):.1f} / 2) s",
+    )  # fmt: skip
+    yield Figure(f"{name}, data fetched", ours["forked"], 240, "two cores", unit="s")
+
+
+def measured(plan: Path, folder: Path) -> tuple[list[float], dict[str, float]]:
+    """Seconds of each step as a command, and of a batch with each engine: the best of the turns."""
+    commands, ours = [], {"ordinary": [], "forked": []}
+    for turn in range(TURNS):
+        for engine, seconds in ours.items():
+            results = folder / f"results-{engine}-{turn}"
+            seconds.append(batch(plan, results, "--engine", engine, "--jobs", "2"))
+        commands.append(papermill_seconds(read_plan(plan), folder / f"{turn}", results))
+    return min(commands, key=sum), {engine: min(seconds) for engine, seconds in ours.items()}
+
+
+def ratio(name: str, each: list[float], ours: float, bound: float) -> Figure:
+    return Figure(
+        name, sum(each) / ours, bound, "papermill commands, one after the other", at_least=True,
+        detail=f"{sum(each):.1f} s / {ours:.1f} s",
+    )  # fmt: skip
+
+
+def on_a_cluster(folder: Path) -> Iterator[Figure]:
+    """Small runs on a dask cluster that is there, against the pool; both start their kernels."""
+    from distributed import LocalCluster
+
+    plan = read_plan(small_plan(folder, {f"small{n}": [TABLE] for n in range(SMALL)}))
+    number = count()
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        options = {"jobs": 2, "engine": "forked"}
+
+        def go(**where: str) -> None:
+            outcomes = run_batch(plan, results=folder / f"{next(number)}", **options, **where)
+            assert all(outcome.well for outcome in outcomes)
+
+        dask, pool = interleaved(lambda: go(scheduler=cluster.scheduler_address), go, repeats=TURNS)
+    yield Figure(
+        f"{SMALL} small runs on a dask cluster of 2 workers / pool of 2", dask / pool, 1.1,
+        "the pool, both with forked kernels", detail=f"{dask:.1f} s / {pool:.1f} s",
     )  # fmt: skip
 
 
@@ -112,28 +155,34 @@ def small_plan(folder: Path, notebooks: dict[str, list[str]]) -> Path:
     return plan
 
 
-def command_of(plan: Path, results: Path) -> list[str | Path]:
-    return [CTXLAB, "batch", plan, "--results", results]
+def command_of(plan: Path, results: Path, *options: str) -> list[str | Path]:
+    return [CTXLAB, "batch", plan, "--results", results, *options]
 
 
-def batch(plan: Path, results: Path) -> float:
+def batch(plan: Path, results: Path, *options: str) -> float:
     """Seconds of `ctxlab batch`; every run of it must succeed."""
     start = time.perf_counter()
-    done = subprocess.run(command_of(plan, results), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command_of(plan, results, *options), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise SystemExit(f"{done.stdout}\n{done.stderr}")
     return time.perf_counter() - start
 
 
-def papermill_seconds(plan: Plan, folder: Path) -> list[float]:
-    """Seconds of each step as a `papermill` command."""
+def papermill_seconds(plan: Plan, folder: Path, needed: Path) -> list[float]:
+    """Seconds of each step as a `papermill` command; tables of others are read from `needed`."""
+    folder.mkdir(parents=True)
+    environment = os.environ | {"CTXLAB_RESULTS": str(needed)}
     each = []
     for step in plan.steps:
         saved = {"output_dir": str(folder / "papermill" / step.entry)}
         parameters = json.dumps(step.parameters | saved)  # JSON is YAML
         command = [PAPERMILL, step.notebook, folder / f"{step.entry}.out.ipynb", "-y", parameters]
         start = time.perf_counter()
-        subprocess.run(command, cwd=project.root(), capture_output=True, check=True)
+        subprocess.run(
+            command, cwd=project.root(), env=environment, capture_output=True, check=True
+        )
         each.append(time.perf_counter() - start)
     return each
 
