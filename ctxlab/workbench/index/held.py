@@ -54,6 +54,17 @@ class Held:
         return in_order(counts)
 
     @property
+    def unmoved(self) -> bool:
+        """Whether every row is what it was: then the inputs are of little interest."""
+        return all(verdict == "same" for verdict, _ in self.verdicts)
+
+    @property
+    def inputs_in_short(self) -> str:
+        """How many inputs differ, under which all of them can be unfolded."""
+        many = len(self.inputs)
+        return f"{many:,} {'input' if many == 1 else 'inputs'} changed"
+
+    @property
     def tables(self) -> list[tuple[str, str]]:
         """Table → what became of its rows, for tables with rows that are bad."""
         rows = self.comparison.rows if self.comparison else ()
