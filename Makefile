@@ -10,6 +10,9 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
   $(shell rm -f $(READY))
 endif
 
+# Imports are half of a short run: write their bytecode once, whatever the caller's shell says.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help results baseline data lab test check bench lock clean
 .DEFAULT_GOAL := help
 
