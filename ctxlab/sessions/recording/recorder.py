@@ -1,6 +1,9 @@
 """`Recorder`: an httpx2 transport that saves what passes through it in a request log.
 
     client = anthropic.Anthropic(http_client=httpx2.Client(transport=Recorder("log.jsonl")))
+    asking = anthropic.AsyncAnthropic(
+        http_client=httpx2.AsyncClient(transport=Recorder("log.jsonl"))
+    )
 
 The caller's requests and the answer's bytes pass untouched; `exchange` says what a line holds. An
 answer that the caller never reads or closes is recorded with the next exchange, or when the process
@@ -16,51 +19,65 @@ import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from threading import Lock
 
 import anyio
 import anyio.to_thread
 import httpx2
 
 from ctxlab.cache.transport import AsyncSimulatedTransport, SimulatedTransport
+from ctxlab.errors import UsageError
 from ctxlab.sessions.recording.exchange import Recording, Sent
 from ctxlab.sessions.recording.request_log import RequestLog
 
+Transport = httpx2.BaseTransport | httpx2.AsyncBaseTransport
 _open: set[Recording] = set()
 _abandoned: deque[Recording] = deque()  # filled by the garbage collector, which must not write
 
 
-class Recorder(httpx2.BaseTransport):
-    """Records each exchange of an `httpx2.Client(transport=…)`: each POST, no other asks a model.
+class Recorder(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
+    """Records each exchange of an httpx2 client: each POST, no other asks a model.
+
+    One class for `httpx2.Client(transport=…)` and `httpx2.AsyncClient(transport=…)`.
 
     Args:
         path: the log; it is appended to, and made for its owner's eyes when it is not there.
         transport: what sends the requests, by default the network.
         agent: a name for the log's lines, where several agents write to one log.
         clock: seconds since the epoch; a simulated cache's clock goes with a simulated transport.
+
+    Raises:
+        UsageError: a transport of another library; when a request is sent: a client of another
+            library, or a `transport` that only serves the other kind of client.
     """
 
     def __init__(
         self,
         path: str | Path,
-        transport: httpx2.BaseTransport | None = None,
+        transport: Transport | None = None,
         agent: str = "",
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """See the class."""
+        if not isinstance(transport, httpx2.BaseTransport | httpx2.AsyncBaseTransport | None):
+            raise UsageError(f"transport is one of httpx2, not a {_whose(transport)}")
         self._log, self._agent, self._clock = RequestLog(path), agent, clock
-        self._transport = transport or httpx2.HTTPTransport()
+        self._sync = transport if isinstance(transport, httpx2.BaseTransport) else None
+        self._async = transport if isinstance(transport, httpx2.AsyncBaseTransport) else None
+        self._given, self._lock = transport, Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request, and record what comes of it once the answer was read or closed."""
+        _check(request)
+        transport = self._for_client()
         _settle()
         if request.method != "POST":
-            return self._transport.handle_request(request)
+            return transport.handle_request(request)
         body = request.read() if _worth_reading(request) else b""
-        sent = _sent(request, body, self._agent, self._transport)
-        recording = _opened(self._log, sent, self._clock)
+        recording = self._opened(request, body)
         try:
-            response = self._transport.handle_request(request)
+            response = transport.handle_request(request)
         except BaseException as error:
             recording.fails(error)
             _close(recording, ended=False)
@@ -69,38 +86,18 @@ class Recorder(httpx2.BaseTransport):
         assert isinstance(response.stream, httpx2.SyncByteStream)
         return _passed_on(response, _Tapped(response.stream, recording))
 
-    def close(self) -> None:
-        """Close the transport that sends."""
-        _settle()
-        self._transport.close()
-
-
-class AsyncRecorder(httpx2.AsyncBaseTransport):
-    """`Recorder` for `httpx2.AsyncClient(transport=…)`."""
-
-    def __init__(
-        self,
-        path: str | Path,
-        transport: httpx2.AsyncBaseTransport | None = None,
-        agent: str = "",
-        *,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        """See `Recorder`."""
-        self._log, self._agent, self._clock = RequestLog(path), agent, clock
-        self._transport = transport or httpx2.AsyncHTTPTransport()
-
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request, and record what comes of it once the answer was read or closed."""
+        """The same for an `AsyncClient`; the log is written off the event loop."""
+        _check(request)
+        transport = self._for_async_client()
         if _abandoned:
             await anyio.to_thread.run_sync(_settle)
         if request.method != "POST":
-            return await self._transport.handle_async_request(request)
+            return await transport.handle_async_request(request)
         body = await request.aread() if _worth_reading(request) else b""
-        sent = _sent(request, body, self._agent, self._transport)
-        recording = _opened(self._log, sent, self._clock)
+        recording = self._opened(request, body)
         try:
-            response = await self._transport.handle_async_request(request)
+            response = await transport.handle_async_request(request)
         except BaseException as error:
             recording.fails(error)
             await _aclose(recording, ended=False)
@@ -109,10 +106,45 @@ class AsyncRecorder(httpx2.AsyncBaseTransport):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         return _passed_on(response, _AsyncTapped(response.stream, recording))
 
+    def close(self) -> None:
+        """Close the transport that sends."""
+        _settle()
+        if self._sync is not None:
+            self._sync.close()
+
     async def aclose(self) -> None:
         """Close the transport that sends."""
         await anyio.to_thread.run_sync(_settle)
-        await self._transport.aclose()
+        if self._async is not None:
+            await self._async.aclose()
+
+    def _for_client(self) -> httpx2.BaseTransport:
+        if self._sync is None:
+            if self._given is not None:
+                raise UsageError(f"{_whose(self._given)} serves httpx2.AsyncClient, not Client")
+            with self._lock:
+                self._sync = self._sync or httpx2.HTTPTransport()
+        return self._sync
+
+    def _for_async_client(self) -> httpx2.AsyncBaseTransport:
+        if self._async is None:
+            if self._given is not None:
+                raise UsageError(f"{_whose(self._given)} serves httpx2.Client, not AsyncClient")
+            with self._lock:
+                self._async = self._async or httpx2.AsyncHTTPTransport()
+        return self._async
+
+    def _opened(self, request: httpx2.Request, body: bytes) -> Recording:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        simulated = isinstance(self._given, SimulatedTransport | AsyncSimulatedTransport)
+        sent = Sent(request.url.path, headers, body, self._agent, simulated)
+        recording = Recording(self._log, sent, self._clock)
+        _open.add(recording)
+        return recording
+
+
+AsyncRecorder = Recorder
+"""The name that async code looks for."""
 
 
 class _Tapped(httpx2.SyncByteStream):
@@ -168,16 +200,19 @@ def _worth_reading(request: httpx2.Request) -> bool:
     return "json" in request.headers.get("content-type", "json")
 
 
-def _sent(request: httpx2.Request, body: bytes, agent: str, transport: object) -> Sent:
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    simulated = isinstance(transport, SimulatedTransport | AsyncSimulatedTransport)
-    return Sent(request.url.path, headers, body, agent, simulated)
+def _check(request: object) -> None:
+    """A client of another library asks in a form of its own, and fails over our answer."""
+    if not isinstance(request, httpx2.Request):
+        library = type(request).__module__.partition(".")[0]
+        raise UsageError(
+            f"a Recorder is a transport of httpx2, not of {library}: give it to httpx2.Client or "
+            "httpx2.AsyncClient, which the anthropic SDK takes as http_client"
+        )
 
 
-def _opened(log: RequestLog, sent: Sent, clock: Callable[[], float]) -> Recording:
-    recording = Recording(log, sent, clock)
-    _open.add(recording)
-    return recording
+def _whose(transport: object) -> str:
+    kind = type(transport)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
 
 
 def _passed_on(

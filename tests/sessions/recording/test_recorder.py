@@ -21,6 +21,7 @@ import pytest
 import ctxlab
 from ctxlab.cache import MessagesHandler, PromptCache
 from ctxlab.cache.transport import AsyncSimulatedTransport, SimulatedTransport
+from ctxlab.errors import UsageError
 from ctxlab.sessions import AsyncRecorder, Recorder
 from ctxlab.sessions.recording.request_log import RequestLog, append_line
 from tests.cache.requests import base, simulator
@@ -292,6 +293,44 @@ def test_requests_of_async_code(tmp_path: Path):
     assert len({line["response"]["id"] for line in recorded}) == 22
     assert [line.get("complete", True) for line in recorded] == [True] * 21 + [False]
     assert SECRET not in log.read_text()
+
+
+def test_one_recorder_serves_both_kinds_of_client(tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    recorder = Recorder(log)
+
+    async def ask(url: str) -> None:
+        async with httpx2.AsyncClient(transport=recorder) as asking:
+            await asking.post(f"{url}/v1/messages", json=ASKED)
+
+    with upstream(says(json_answer(MESSAGE))) as made:
+        asyncio.run(ask(made.url))
+        with httpx2.Client(transport=recorder) as asking:
+            asking.post(f"{made.url}/v1/messages", json=ASKED)
+    assert [line["response"]["id"] for line in lines(log)] == ["msg_made"] * 2
+
+
+def test_the_wrong_kind_of_client_is_told_which_one_is_right(tmp_path: Path):
+    handler, log = MessagesHandler(simulator()), tmp_path / "log.jsonl"
+
+    async def ask() -> None:
+        transport = Recorder(log, SimulatedTransport(handler))
+        await httpx2.AsyncClient(transport=transport).post("http://x/v1/messages", json=ASKED)
+
+    with pytest.raises(UsageError, match=r"SimulatedTransport serves httpx2\.Client, not Async"):
+        asyncio.run(ask())
+    recorder = Recorder(log, AsyncSimulatedTransport(handler))
+    with pytest.raises(UsageError, match=r"serves httpx2\.AsyncClient, not Client"):
+        httpx2.Client(transport=recorder).post("http://x/v1/messages", json=ASKED)
+
+
+def test_the_other_library_is_told_which_one_is_needed(tmp_path: Path):
+    httpx = pytest.importorskip("httpx")
+    recorder = Recorder(tmp_path / "log.jsonl")
+    with pytest.raises(UsageError, match=r"transport of httpx2, not of httpx: .*httpx2\.Client"):
+        httpx.Client(transport=recorder).post("http://x/v1/messages", json=ASKED)
+    with pytest.raises(UsageError, match=r"one of httpx2, not a httpx\.HTTPTransport"):
+        Recorder(tmp_path / "log.jsonl", httpx.HTTPTransport())
 
 
 def test_a_cancelled_request_is_recorded(tmp_path: Path):
