@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from atexit import register
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -59,46 +59,62 @@ def basis(audits: Sequence[Audited]) -> str:
 def summaries(audits: Sequence[Audited]) -> pd.DataFrame:
     """A row a session, the one whose breaks cost most first.
 
-    Columns: number; session (its id); kind; basis (who said what was used: recorded or simulated);
-    begun (UTC); requests; context (tokens read, written and uncached together); read, written,
-    uncached, output (tokens); usd; breaks; usd_lost.
+    Columns: session (its id); kind; basis (who said what was used: recorded or simulated); begun
+    (UTC); requests; context (tokens read, written and uncached together); read, written, uncached,
+    output (tokens); usd, breaks, usd_lost.
     """
-    return pd.DataFrame([_summary(number, audit) for number, audit in ordered(audits)])
+    return pd.DataFrame([_summary(name, audit) for name, audit in named(audits)])
 
 
 def requests(audits: Sequence[Audited]) -> pd.DataFrame:
     """A row a request of every session, in the order of `summaries` and then of time.
 
-    Columns: number (of the session); request (from 1); stream; time; gap_s; model; read,
+    Columns: session; request (from 1); stream; time; gap_s; model; read,
     written_5m, written_1h, uncached, output (tokens); usd; expected (tokens that the request
     before left in the cache); lost (tokens); usd_lost; cause; tool; pointer; inferred; note.
     """
     found = [
-        _request(number, at, row)
-        for number, audit in ordered(audits)
+        _request(name, at, row)
+        for name, audit in named(audits)
         for at, row in enumerate(audit.rows, 1)
     ]
-    table = pd.DataFrame(found, columns=list(_request(0, 0, None)))
+    table = pd.DataFrame(found, columns=list(_request("", 0, None)))
     whole = [*_TOKENS, "expected", "lost"]
     return table.astype(dict.fromkeys(whole, "Int64") | {"gap_s": float, "usd": float})
 
 
 def breaks(asked: pd.DataFrame) -> pd.DataFrame:
     """The rows of `requests` that broke, with the columns that say what and why."""
-    columns = ["number", "request", "cause", "tool", "pointer", "gap_s", "lost", "usd_lost"]
+    columns = ["session", "request", "cause", "tool", "pointer", "gap_s", "lost", "usd_lost"]
     return asked.loc[asked["cause"] != "", [*columns, "inferred"]].reset_index(drop=True)
 
 
 def advice(asked: pd.DataFrame) -> str:
     """What is to be done about the breaks of `requests`, each piece of advice once (Markdown)."""
     noted = asked[(asked["cause"] != "") & (asked["note"] != "")].drop_duplicates("note")
+    several = len(set(asked["session"])) > 1
     lines = [
-        f"- **{cause}** (request {request} of session {number}): {note}"
-        for cause, request, number, note in zip(
-            noted["cause"], noted["request"], noted["number"], noted["note"], strict=True
+        f"- **{cause}** (request {request}{f' of {name}' if several else ''}): {note}"
+        for cause, request, name, note in zip(
+            noted["cause"], noted["request"], noted["session"], noted["note"], strict=True
         )
     ]
-    return "\n".join(lines[:_ADVICE]) or "Nothing is to be done."
+    return "\n".join(lines[:_ADVICE])
+
+
+def overview(summary: pd.DataFrame, said: str) -> str:
+    """What the table of `summaries` comes to, in a sentence (Markdown); `said` is `basis`."""
+    whole = summary[["requests", "context", "output", "breaks"]].sum()
+    paid, lost = summary["usd"].sum(min_count=1), summary["usd_lost"].sum(min_count=1)
+    money = "at no known price" if pd.isna(paid) else f"**{paid:,.2f} USD**"
+    broke = f"**{whole['breaks']:,} breaks**" if whole["breaks"] else "no break"
+    if whole["breaks"] and pd.notna(lost):
+        broke += f" that cost {lost:,.2f} USD of it"
+    return (
+        f"{_many(len(summary), 'session')}, {_many(int(whole['requests']), 'request')}: "
+        f"{whole['context']:,} tokens of input, {whole['output']:,} of output ({said}), {money}; "
+        f"{broke}."
+    )
 
 
 def skipped(audits: Sequence[Audited]) -> pd.DataFrame:
@@ -179,8 +195,7 @@ def conclusion(summary: pd.DataFrame, lost: pd.DataFrame, ways: pd.DataFrame) ->
         first = lost.iloc[0]
         lines.append(
             f"- **Dearest cause: {first['cause']}.** {first['breaks']} of the breaks, "
-            f"{first['tokens_lost']:,} tokens sent again, {first['usd_lost']:.4f} USD more than if "
-            "they had been read."
+            f"{first['tokens_lost']:,} tokens sent again, {_usd(first['usd_lost'])}."
         )
         guessed = int(lost["inferred"].sum())
         if guessed:
@@ -199,21 +214,32 @@ def conclusion(summary: pd.DataFrame, lost: pd.DataFrame, ways: pd.DataFrame) ->
     return "\n".join(lines)
 
 
-def ordered(audits: Sequence[Audited]) -> Iterator[tuple[int, Audited]]:
-    """The sessions with their numbers, from 1: the dearest breaks first."""
-    return iter(enumerate(sorted(audits, key=lambda audit: -audit.summary.usd_lost), 1))
+def named(audits: Sequence[Audited]) -> list[tuple[str, Audited]]:
+    """The sessions with names that tell them apart, the dearest breaks first."""
+    seen: dict[str, int] = {}
+    found = []
+    for audit in sorted(audits, key=_dearest):
+        name = shown(audit.session.id)
+        seen[name] = seen.get(name, 0) + 1
+        found.append((name if seen[name] == 1 else f"{name} ({seen[name]})", audit))
+    return found
 
 
 def dearest(audits: Sequence[Audited]) -> Audited:
     """The session whose breaks cost most."""
-    return next(ordered(audits))[1]
+    return min(audits, key=_dearest)
 
 
-def _summary(number: int, audit: Audited) -> dict[str, Any]:
+def _dearest(audit: Audited) -> tuple[float, float, str, list[str]]:
+    money = (audit.summary.usd_lost, audit.summary.usd)
+    lost, paid = (0.0 if math.isnan(usd) else usd for usd in money)
+    return -lost, -paid, audit.session.id, [str(path) for path in audit.session.paths]
+
+
+def _summary(name: str, audit: Audited) -> dict[str, Any]:
     told = audit.summary
     return {
-        "number": number,
-        "session": shown(audit.session.id),
+        "session": name,
         "kind": audit.session.kind,
         "basis": audit.session.basis,
         "begun": _when(told.begins),
@@ -229,11 +255,11 @@ def _summary(number: int, audit: Audited) -> dict[str, Any]:
     }
 
 
-def _request(number: int, at: int, row: AuditedRequest | None) -> dict[str, Any]:
+def _request(name: str, at: int, row: AuditedRequest | None) -> dict[str, Any]:
     """A row of `requests`; its names alone where there is no request."""
     counts = row.counts if row else None
     return {
-        "number": number,
+        "session": name,
         "request": at,
         "stream": row and shown(row.stream),
         "time": row and _when(row.time),
@@ -260,9 +286,20 @@ def _below(place: str, audits: Sequence[Audited]) -> str:
 
 
 def _when(time: float | None) -> str:
-    if time is None:
+    try:
+        told = "" if time is None else datetime.fromtimestamp(time, UTC).isoformat(" ", "seconds")
+    except (OverflowError, ValueError, OSError):  # a time of no calendar
         return ""
-    return datetime.fromtimestamp(time, UTC).isoformat(sep=" ", timespec="seconds")[:19]
+    return told[:19]
+
+
+def _usd(lost: float) -> str:
+    known = f"{lost:.4f} USD more than if they had been read"
+    return "at no known price" if pd.isna(lost) else known
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _dearest_window(losses: Sequence[float], most: int) -> int:
@@ -275,9 +312,11 @@ def _dearest_window(losses: Sequence[float], most: int) -> int:
 
 
 def _broken(summary: pd.DataFrame, lost: pd.DataFrame) -> str:
-    breaks, asked = int(summary["breaks"].sum()), int(summary["requests"].sum())
+    breaks, asked = int(summary["breaks"].sum()), _many(int(summary["requests"].sum()), "request")
     if not breaks:
-        return f"- **Nothing broke** in {asked:,} requests: each read what the one before it left."
-    paid, more = summary["usd"].sum(), lost["usd_lost"].sum()
+        return f"- **Nothing broke** in {asked}: each read what the one before it left."
+    paid, more = summary["usd"].sum(min_count=1), lost["usd_lost"].sum(min_count=1)
+    if pd.isna(paid) or pd.isna(more):
+        return f"- **{_many(breaks, 'break')}** in {asked}, at no known price."
     share = f", {100 * more / paid:.0f} % of what was paid" if paid else ""
-    return f"- **{breaks} breaks** in {asked:,} requests cost {more:.4f} USD{share}."
+    return f"- **{_many(breaks, 'break')}** in {asked} cost {more:.4f} USD{share}."

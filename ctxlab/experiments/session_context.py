@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ctxlab.experiments.session_audit import ordered, shown
+from ctxlab.experiments.session_audit import named, shown
 from ctxlab.sessions import Session
 from ctxlab.sessions.auditing.variants import replay, what_if
 from ctxlab.sessions.context.contents import context_by_origin, input_per_output
@@ -71,25 +71,25 @@ def figures(audits: Sequence[Audited], by_origin: pd.DataFrame) -> pd.DataFrame:
 def largest(audits: Sequence[Audited], most: int) -> pd.DataFrame:
     """The largest tool results, and what our truncation would have saved.
 
-    Columns: number (of the session); tool; call (its id); request (the first that carried it);
+    Columns: session; tool; call (its id); request (the first that carried it);
     begins (its text, shortened, secrets masked); tokens; saved (each time it is sent); sent (how
     often); saved_in_session (tokens); usd_saved.
     """
     parts = [
-        large_results(audit.session, audit.rows).assign(number=number)
-        for number, audit in ordered(audits)
+        large_results(audit.session, audit.rows).assign(session=name)
+        for name, audit in named(audits)
     ]
-    names = [*(large_results(Session("", "requests", (), ()), [])), "number"]
+    names = [*(large_results(Session("", "requests", (), ()), [])), "session"]
     whole = pd.concat(parts) if parts else pd.DataFrame(columns=names)
     whole = whole.sort_values(
-        ["tokens", "number", "request", "id"], ascending=[False, True, True, True]
+        ["tokens", "session", "request", "id"], ascending=[False, True, True, True]
     ).head(most)
     begun = _beginnings(audits, whole)
     table = whole.rename(columns={"id": "call"})
     table.insert(
-        0, "begins", [begun.get(key, "") for key in zip(whole["number"], whole["id"], strict=True)]
+        0, "begins", [begun.get(key, "") for key in zip(whole["session"], whole["id"], strict=True)]
     )
-    order = ["number", "request", "tool", "call", "begins", "tokens", "saved"]
+    order = ["session", "request", "tool", "call", "begins", "tokens", "saved"]
     table = table[[*order, "sent", "saved_in_session", "usd_saved"]].reset_index(drop=True)
     return table.assign(tool=table["tool"].map(shown), call=table["call"].map(shown))
 
@@ -109,13 +109,13 @@ def replayed(audits: Sequence[Audited]) -> pd.DataFrame:
 
 
 def _beginnings(audits: Sequence[Audited], table: pd.DataFrame) -> dict[tuple[Any, Any], str]:
-    wanted = set(zip(table["number"], table["id"], strict=True))
+    wanted = set(zip(table["session"], table["id"], strict=True))
     return {
-        (number, piece.id): shown(result_text(piece.block))
-        for number, audit in ordered(audits)
-        if number in set(table["number"])
+        (name, piece.id): shown(result_text(piece.block))
+        for name, audit in named(audits)
+        if name in set(table["session"])
         for piece in pieces(audit.session)
-        if piece.origin == TOOL_RESULTS and (number, piece.id) in wanted
+        if piece.origin == TOOL_RESULTS and (name, piece.id) in wanted
     }
 
 

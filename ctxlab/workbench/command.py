@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,7 +74,7 @@ def run(
 
 
 def report_of(notebook: Path, assignments: Iterable[str], target: Path) -> Path:
-    """Run a notebook aside and keep its report alone; see `run_notebook`.
+    """Run a notebook aside and keep its report alone, without links to files that are gone.
 
     Args:
         notebook: the .ipynb file.
@@ -85,12 +84,15 @@ def report_of(notebook: Path, assignments: Iterable[str], target: Path) -> Path:
     Raises:
         RunFailed: the notebook failed, or its report could not be made.
     """
+    from ctxlab.workbench.pages import write_page  # noqa: PLC0415  jinja2 and all that follows
+    from ctxlab.workbench.report.document import report  # noqa: PLC0415  as above
+
     found, passed = read(notebook, assignments)
     with ended_by_signals(), TemporaryDirectory(prefix="ctxlab-") as folder:
         outcome = run(found, passed, entry=None, needs=(), results=folder)
         if outcome.report is None or not outcome.well:
             raise RunFailed(f"{outcome.entry}: {outcome.reason or 'no report could be made'}")
-        shutil.copyfile(outcome.report, target)
+        write_page(target, report(outcome.report.parent, alone=True))
     return target
 
 

@@ -74,6 +74,7 @@ class Record:
         key: Sequence[str],
         metrics: Mapping[str, Rule] | None = None,
         units: Mapping[str, str] | None = None,
+        columns: Sequence[str] | None = None,
         measured: bool = False,
         shown: int = _ROWS_SHOWN,
     ) -> None:
@@ -81,21 +82,23 @@ class Record:
 
         With `shown=0` one line says how many rows there are and where.
 
+        With `columns` these alone are shown, in this order.
+
         `key` are the columns that tell rows apart; `metrics` says how columns are compared; `units`
         (column → unit) stand in the headings of columns whose name does not say it.
         `measured` marks times and other values that no second run repeats byte for byte.
 
         Raises:
             UsageError: a name that is no file name or stands twice, or a frame that is no table
-                (see `tables.prepared`), a rule for a column that it cannot compare, or a unit of a
-                column that is not there.
+                (see `tables.prepared`), a rule for a column that it cannot compare, or a unit or
+                a shown column that is not there.
         """
         self._check_name(name, self._tables, "table")
         flat = tables.prepared(name, frame, key)
         kinds = _checked_kinds(name, flat, metrics or {})
         told = dict(units or {})
-        if stray := told.keys() - kinds.keys():
-            raise UsageError(f"table {name}: a unit for {min(stray)!r}, which is no column")
+        if stray := {*told, *(columns or ())} - kinds.keys():
+            raise UsageError(f"table {name}: it has no column {min(stray)!r} to show or to measure")
         saved = self._save(f"{name}.csv", tables.to_csv(flat)) if self._folder else {}
         self._tables[name] = saved | {
             "rows": len(flat),
@@ -106,13 +109,14 @@ class Record:
             "measured": measured,
         }
         self._save_sidecar()
-        whole = f"all of them are in {name}.csv" if self._folder else "a run saves them all"
+        seen = flat[list(columns)] if columns else flat
+        whole = f"all are in {name}.csv" if self._folder else "a run saves them all"
         html = (
-            show.table_html(flat, kinds, shown, whole, told)
+            show.table_html(seen, kinds, shown, whole, told)
             if shown
             else show.rows_html(name, len(flat), saved=bool(self._folder))
         )
-        head = f"{flat.head(shown).to_string(index=False)}\n" if shown else f"{name} "
+        head = f"{seen.head(shown).to_string(index=False)}\n" if shown else f"{name} "
         text = f"{head}[{len(flat):,} rows]"
         show.display({"text/html": html, "text/plain": text}, {"ctxlab": {"table": name}})
 

@@ -31,7 +31,7 @@ def table_html(
 ) -> str:
     """The first `limit` rows, numbers on the right; a note says where the `whole` table is.
 
-    A column with a unit has it behind its name.
+    A column with a unit has it behind its name. `kinds` tells of every column of the whole table.
 
     A float column whose rows have units of their own
     (a column `unit`) has the decimals of each value, not of all.
@@ -53,7 +53,7 @@ def table_html(
     rows = "\n".join(f"<tr>{_cells(row, aligns)}</tr>" for row in zip(*columns, strict=True))
     return (
         f'<table class="ctxlab-table">\n<thead><tr>{names}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody></table>{_note(len(head), len(frame), whole)}"
+        f"<tbody>\n{rows}\n</tbody></table>{_note(len(head), frame, len(kinds), whole)}"
     )
 
 
@@ -78,10 +78,14 @@ def _cells(row: Sequence[str], aligns: Sequence[str]) -> str:
     )
 
 
-def _note(shown: int, rows: int, whole: str) -> str:
-    if shown == rows:
-        return ""
-    return f'\n<p class="ctxlab-note">{shown:,} of {rows:,} rows; {escape(whole)}</p>'
+def _note(shown: int, frame: pd.DataFrame, columns: int, whole: str) -> str:
+    """What is left out; `columns` is how many the whole table has."""
+    parts = [
+        f"{shown:,} of {len(frame):,} rows" if shown < len(frame) else "",
+        f"{len(frame.columns)} of {columns} columns" if len(frame.columns) < columns else "",
+    ]
+    told = ", ".join(filter(None, parts))
+    return f'\n<p class="ctxlab-note">{told}; {escape(whole)}</p>' if told else ""
 
 
 def told(values: Sequence[Any], kind: str) -> list[str]:

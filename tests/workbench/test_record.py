@@ -157,6 +157,15 @@ def test_a_table_is_shown_capped_escaped_and_with_numbers_on_the_right():
     assert "3 rows of t, which a run saves" in show.rows_html("t", 3, saved=False)
 
 
+def test_a_wide_table_shows_the_columns_that_matter_and_keeps_all(tmp_path):
+    frame = pd.DataFrame({"id": ["a"], "detail": ["long"], "usd": [1.5]})
+    record = Record(tmp_path)
+    record.table("t", frame, key=["id"], columns=["usd", "id"])
+    assert (tmp_path / "t.csv").read_text() == "id,detail,usd\na,long,1.5\n"
+    with pytest.raises(UsageError, match="no column 'cost'"):
+        record.table("u", frame, key=["id"], columns=["cost"])
+
+
 def test_a_table_of_no_rows_has_rules_all_the_same(tmp_path):
     frame = pd.DataFrame(columns=["cause", "usd"])
     Record(tmp_path).table("t", frame, key=["cause"], metrics={"usd": Rule("lower")})
@@ -172,7 +181,7 @@ def test_a_unit_stands_in_its_heading_and_in_the_notes(tmp_path):
     record.table("prices", frame, key=["model"], units={"discount": "%"})
     notes = json.loads((tmp_path / "record.json").read_text())
     assert notes["tables"]["prices"]["units"] == {"discount": "%"}
-    with pytest.raises(UsageError, match="a unit for 'rebate', which is no column"):
+    with pytest.raises(UsageError, match="no column 'rebate'"):
         record.table("other", frame, key=["model"], units={"rebate": "%"})
 
 

@@ -42,14 +42,15 @@ def write_report(run_dir: Path) -> Path:
         raise InputError(f"the report cannot be written: {error.strerror}", path=folder) from None
 
 
-def report(run_dir: Path) -> str:
-    """The page's text."""
+def report(run_dir: Path, *, alone: bool = False) -> str:
+    """The page's text; `alone` leaves out what lies beside it: index, tables, charts, manifest."""
     facts, story = Facts.of(run_dir), cells.read(run_dir / "notebook.ipynb")
     entry = facts.text("entry") or run_dir.parent.name
     whole = json.dumps(facts.manifest, indent=2, sort_keys=True, ensure_ascii=False)
     return page(
         "report.html.j2",
         title=text.visible(story.title or entry.replace("_", " ")),
+        alone=alone,
         entry=entry,
         run_id=facts.text("run_id") or run_dir.name,
         facts=facts,
@@ -59,7 +60,7 @@ def report(run_dir: Path) -> str:
         story=story,
         further=_further(run_dir, facts, story),
         values=facts.values(story.parameters_source),
-        files=facts.files(run_dir),
+        files=[] if alone else facts.files(run_dir),
         manifest=text.preformatted(whole, "source", 200_000) if facts.manifest else "",
     )
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,9 @@ def test_the_report_alone_is_kept(tmp_path, log):
     page = command.report_of(small, [f"transcripts={log}"], tmp_path / "page.html")
     assert "agent.jsonl" in page.read_text()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["10_x.ipynb", "page.html"]
+    links = re.findall(r'href="([^"]*)"', page.read_text())
+    # The page stands alone: its icon is in it.
+    assert [link for link in links if not link.startswith(("#", "data:"))] == []
 
 
 def test_a_notebook_that_fails_leaves_no_page(tmp_path, log, monkeypatch):
