@@ -45,11 +45,14 @@ def packages() -> dict[str, str]:
 
 
 def git(folder: Path) -> Git:
-    """Commit, branch and dirt of the checkout that `folder` is in."""
+    """Commit, branch and dirt of the checkout that `folder`, the project, is in.
+
+    What changed in its `results/` is no dirt: results are no input, accepted ones neither.
+    """
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return Git(None, None, None)
-    changes = _git(folder, "status", "--porcelain")
+    changes = _git(folder, "status", "--porcelain", "--", ":/", ":(exclude)results")
     branch = _git(folder, "symbolic-ref", "--short", "-q", "HEAD")
     return Git(commit, branch or None, None if changes is None else bool(changes))
 
