@@ -23,6 +23,7 @@ results: data  ## run the default batch and leave results/index.html
 	$(BIN)/ctxlab batch notebooks/plan.toml
 	@echo "Open results/index.html"
 
+# What is accepted of other entries stays; `ctxlab baseline --drop ENTRY` removes one.
 baseline: results  ## accept the runs of the default batch: what later runs are held against
 	$(BIN)/ctxlab baseline --plan notebooks/plan.toml
 

@@ -2,15 +2,17 @@
 
     results/baseline/<entry>/   manifest.json, tables, charts
 
-It is committed, so it holds neither notebook nor report nor log. Only `accept` moves it.
+It is committed, so it holds neither notebook nor report nor log. Only `accept` moves it, each
+entry's by itself; one that no plan has any more stays until `drop` is asked for by name.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from ctxlab.errors import UsageError
+from ctxlab.errors import InputError, UsageError
 from ctxlab.workbench import results, stores
 from ctxlab.workbench.manifest import FILE
 from ctxlab.workbench.results import BASELINE, Run
@@ -80,7 +82,7 @@ def accept_newest(entries: list[str], kept: str | Path | None = None) -> list[Pa
 
 
 def accept_planned(plan: Path, kept: str | Path | None = None) -> list[Path]:
-    """Accept the runs of a plan, and let go what is accepted of entries that it has no more.
+    """Accept the runs of a plan; what is accepted of other entries stays.
 
     Raises:
         InputError, UsageError: see `planned_runs`; nothing is moved then.
@@ -89,11 +91,25 @@ def accept_planned(plan: Path, kept: str | Path | None = None) -> list[Path]:
 
     store = stores.at(kept)
     folder = store.refresh().folder
-    runs = planned_runs(plan, folder)
-    places = [_accepted(run, store) for run in runs]
-    for entry in {*entries_with_baseline(folder)} - {run.entry for run in runs}:
-        store.remove(_place(entry, folder))
-        shutil.rmtree(_place(entry, folder))
+    return [_accepted(run, store) for run in planned_runs(plan, folder)]
+
+
+def drop(entries: Sequence[str], kept: str | Path | None = None) -> list[Path]:
+    """Remove the accepted run of each entry; where they stood.
+
+    Raises:
+        InputError: one has none; nothing is removed then.
+    """
+    store = stores.at(kept)
+    folder = store.refresh().folder
+    there = entries_with_baseline(folder)
+    for entry in entries:
+        if entry not in there:
+            raise InputError(f"the entry {entry!r} has no baseline in {store} to drop")
+    places = [_place(entry, folder) for entry in dict.fromkeys(entries)]
+    for place in places:
+        store.remove(place)
+        shutil.rmtree(place)
     return places
 
 

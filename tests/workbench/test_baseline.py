@@ -1,6 +1,6 @@
 import pytest
 
-from ctxlab.errors import UsageError
+from ctxlab.errors import InputError, UsageError
 from ctxlab.workbench import baseline, results
 from ctxlab.workbench.compare import compare_runs
 from ctxlab.workbench.rules import Rule
@@ -40,3 +40,15 @@ def test_without_a_successful_run_nothing_moves(tmp_path):
     assert baseline.baseline("good", tmp_path) is None
     with pytest.raises(UsageError, match="a failed run is no baseline"):
         baseline.accept(results.newest("bad", tmp_path), tmp_path)
+
+
+def test_an_accepted_run_goes_by_name_alone(tmp_path):
+    for entry in ("a", "b"):
+        write_run(tmp_path, entry, tables=TABLE)
+    baseline.accept_newest([], tmp_path)
+    with pytest.raises(InputError, match="'c' has no baseline"):
+        baseline.drop(["a", "c"], tmp_path)
+    assert baseline.entries_with_baseline(tmp_path) == ["a", "b"], "nothing went"
+    assert baseline.drop(["a", "a"], tmp_path) == [tmp_path / "baseline" / "a"]
+    assert baseline.entries_with_baseline(tmp_path) == ["b"]
+    assert len(results.runs("a", tmp_path)) == 1, "its runs stay"

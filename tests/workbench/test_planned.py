@@ -55,12 +55,14 @@ def test_what_has_not_run_as_the_plan_has_it_is_refused(root, batch):
         planned_runs(root / "plan.toml")
 
 
-def test_accepting_a_plan_moves_its_runs_and_lets_others_go(root, batch):
-    stale = root / "results" / "baseline" / "gone"
-    shutil.copytree(batch[0], stale)
+def test_accepting_a_plan_moves_its_runs_and_leaves_what_others_accepted(root, batch):
+    other = root / "results" / "baseline" / "other"
+    shutil.copytree(batch[0], other)
+    there = sorted(other.iterdir())
     moved = baseline.accept_planned(root / "plan.toml")
     assert [path.name for path in moved] == ["second", "first"]
-    assert baseline.entries_with_baseline() == ["first", "second"]
+    assert baseline.entries_with_baseline() == ["first", "other", "second"]
+    assert sorted(other.iterdir()) == there
     assert baseline.baseline("first").run_id == batch[1].name
     assert len(runs("first")) == 2, "runs stay"
 
