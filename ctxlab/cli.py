@@ -127,8 +127,9 @@ def _batch(
 ) -> None:
     """Run every notebook of a plan that did not succeed before with the same inputs.
 
-    Exit code 1: a run failed (the others went on), or got worse and --fail-on says so; 2: the plan
-    or a parameter is wrong, nothing ran; 75: another batch is running over the same results.
+    Exit code 1: a run failed (the others went on), or got worse and --fail-on says so, which is
+    told with the rows that did, in the JSON under `worse`; 2: the plan or a parameter is wrong,
+    nothing ran; 75: another batch is running over the same results.
 
     Example: ctxlab batch notebooks/plan.toml --jobs 2
     """
@@ -139,13 +140,16 @@ def _batch(
             plan, results=results, jobs=jobs, scheduler=scheduler,
             cluster=cluster and cluster.value, force=force, timeout=timeout, engine=engine,
         )  # fmt: skip
-    typer.echo(telling.outcomes_json(outcomes) if as_json else telling.outcomes_text(outcomes))
-    well = all(outcome.well for outcome in outcomes)
-    if fail_on is FailOn.WORSE:
-        worse = comparing.worse(outcomes, results)
-        typer.echo(comparing.as_text(worse), err=True, nl=bool(worse))
-        well = well and not worse
-    raise typer.Exit(0 if well else 1)
+    asked = fail_on is FailOn.WORSE
+    if not as_json:
+        typer.echo(telling.outcomes_text(outcomes))
+    worse = comparing.worse(outcomes, results) if asked else []
+    if as_json:
+        reasons = comparing.worse_json(worse) if asked else None
+        typer.echo(telling.outcomes_json(outcomes, reasons))
+    elif asked:
+        typer.echo(f"\n{comparing.worse_text(worse)}")
+    raise typer.Exit(0 if all(outcome.well for outcome in outcomes) and not worse else 1)
 
 
 @app.command("list", cls=QuickCommand)
@@ -225,12 +229,15 @@ def _compare(
 def _baseline(
     entries: list[str] = typer.Argument(None, help="by default every entry"),
     plan: Path = _PLAN,
+    drop: list[str] = typer.Option(
+        None, metavar="ENTRY", help="remove this entry's accepted run; accepts nothing"
+    ),
     results: str = _RESULTS,
 ) -> None:
     """Accept the newest successful runs as what later runs are held against.
 
-    With --plan they are the runs with the plan's own inputs, one for each step, and nothing else
-    stays accepted.
+    With --plan they are the runs with the plan's own inputs, one for each step. What is accepted of
+    other entries stays as it is; --drop removes an entry's, and says so.
 
     Example: ctxlab baseline tool_mutations
     """
@@ -238,6 +245,12 @@ def _baseline(
 
     if plan and entries:
         raise UsageError("--plan names the entries by itself")
+    if drop and (plan or entries):
+        raise UsageError("--drop removes and accepts nothing: call `ctxlab baseline` once for each")
+    if drop:
+        for path in baseline.drop(drop, results):
+            typer.echo(f"removed {stores.of(path).told(path)}")
+        return
     moved = (
         baseline.accept_planned(plan, results) if plan
         else baseline.accept_newest(entries or [], results)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from ctxlab.workbench import results, stores
 from ctxlab.workbench.baseline import baseline
-from ctxlab.workbench.compare import Comparison, compare_runs
+from ctxlab.workbench.compare import BAD, Comparison, compare_runs
 from ctxlab.workbench.comparison_page import write_comparison
 from ctxlab.workbench.comparison_text import as_text as one_as_text
 from ctxlab.workbench.outcome import Outcome
@@ -40,6 +41,24 @@ def _reference(outcome: Outcome, folder: Path) -> Path | None:
     runs = [run for run in results.runs(outcome.entry, folder) if run.succeeded]
     earlier = [run.path for run in runs if run.path != outcome.path]
     return earlier[-1] if earlier else None
+
+
+def worse_text(found: list[Comparison]) -> str:
+    """What got worse, each under its entry's name, and at the end which entries did."""
+    if not found:
+        return "nothing got worse"
+    told = [f"== {each.entry}\n{one_as_text(each)}" for each in found]
+    return "\n\n".join([*told, f"got worse: {', '.join(each.entry for each in found)}"])
+
+
+def worse_json(found: list[Comparison]) -> dict[str, dict[str, Any]]:
+    """Entry → what it was held against, how many rows have each verdict, and the bad rows."""
+    return {each.entry: _bad_alone(each.as_json()) for each in found}
+
+
+def _bad_alone(told: dict[str, Any]) -> dict[str, Any]:
+    rows = [row for row in told["rows"] if row["verdict"] in BAD]
+    return {name: told[name] for name in ("before", "after", "counts")} | {"rows": rows}
 
 
 def as_text(found: list[Comparison]) -> str:

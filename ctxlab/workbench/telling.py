@@ -58,9 +58,18 @@ def _report(path: Path | None) -> str:
     return str(whole.relative_to(Path.cwd())) if near else store.told(whole)
 
 
-def outcomes_json(outcomes: Sequence[Outcome]) -> str:
-    """The same for a script."""
-    return json.dumps([outcome.to_json() for outcome in outcomes], ensure_ascii=False, indent=1)
+def outcomes_json(
+    outcomes: Sequence[Outcome], worse: Mapping[str, Mapping[str, Any]] | None = None
+) -> str:
+    """The same for a script.
+
+    `worse`, where it was asked for, says of entries that got worse in what; each outcome has the
+    key then, null where it did not.
+    """
+    told = [outcome.to_json() for outcome in outcomes]
+    if worse is not None:
+        told = [each | {"worse": worse.get(each["entry"])} for each in told]
+    return json.dumps(told, ensure_ascii=False, indent=1)
 
 
 def entries_rows(results: Path) -> list[dict[str, Any]]:

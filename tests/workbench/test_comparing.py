@@ -1,6 +1,7 @@
 """The verbs that hold runs against each other, as a script calls them."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -8,7 +9,9 @@ import pytest
 
 from ctxlab.workbench import baseline, comparing
 from ctxlab.workbench.outcome import Outcome
+from ctxlab.workbench.prepare import prepare
 from ctxlab.workbench.rules import Rule
+from tests.workbench.fixtures import notebook
 from tests.workbench.runs import write_run
 
 
@@ -70,12 +73,51 @@ def test_compare_says_by_its_exit_code_whether_anything_is_bad(tmp_path, results
     assert (tmp_path / "c.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """A plan whose only run is there, with more tokens than its baseline."""
+    monkeypatch.setenv("CTXLAB_ROOT", str(tmp_path))
+    monkeypatch.delenv("CTXLAB_RESULTS", raising=False)
+    inputs = prepare(notebook(tmp_path / "01_first.ipynb", "1"), {}).inputs_sha256
+    accepted = write_run(tmp_path / "results", "first", days=0, tables=table(100))
+    baseline.accept_newest(["first"], tmp_path / "results")
+    run = write_run(tmp_path / "results", "first", days=1, tables=table(150), inputs_sha256=inputs)
+    run.rename(run.with_name(f"{run.name[:16]}-{inputs[:8]}"))
+    shutil.rmtree(accepted)
+    (tmp_path / "plan.toml").write_text('[[run]]\nnotebook = "01_first.ipynb"\n')
+    return tmp_path / "plan.toml"
+
+
+def test_a_batch_that_got_worse_says_what_did(plan):
+    done = ctxlab("batch", plan, "--fail-on", "worse")
+    assert done.returncode == 1
+    at = [done.stdout.index(text) for text in ("skipped", "== first", "tokens: 100 → 150")]
+    assert at == sorted(at), "the summary, then the reasons, in one stream"
+    assert done.stdout.endswith("\n\ngot worse: first\n")
+    (told,) = json.loads(ctxlab("batch", plan, "--fail-on", "worse", "--json").stdout)
+    assert told["status"] == "skipped"
+    assert told["worse"]["counts"] == {"worse": 1}
+    assert told["worse"]["rows"][0]["cells"][0]["after"] == "150"
+
+
+def test_a_batch_that_was_not_asked_says_nothing_of_it(plan):
+    (told,) = json.loads(ctxlab("batch", plan, "--json").stdout)
+    assert "worse" not in told
+    baseline.accept_newest([], plan.parent / "results")
+    done = ctxlab("batch", plan, "--fail-on", "worse")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "nothing got worse")
+    (told,) = json.loads(ctxlab("batch", plan, "--fail-on", "worse", "--json").stdout)
+    assert told["worse"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["compare", "entry"], "two runs are compared, BEFORE AFTER; or --baseline"),
         (["compare", "entry", "nope"], "no run 'nope'"),
         (["baseline", "nope"], "no successful run of nope"),
+        (["baseline", "--drop", "nope"], "'nope' has no baseline"),
+        (["baseline", "entry", "--drop", "entry"], "--drop removes and accepts nothing"),
         (["prune"], "--keep N, --older-than AGE, or both"),
         (["prune", "--older-than", "90"], "such as 90d"),
         (["export", "nope"], "no run 'nope'"),
@@ -86,6 +128,12 @@ def test_wrong_usage_is_one_line_and_exit_code_2(results, arguments, told):
     assert done.returncode == 2
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_what_baseline_removes_it_names(results):
+    done = ctxlab("baseline", "--drop", "entry", "--results", results)
+    assert done.stdout == f"removed {results / 'baseline' / 'entry'}\n"
+    assert baseline.entries_with_baseline(results) == []
 
 
 def test_baseline_export_and_prune_say_what_they_did(tmp_path, results):
