@@ -409,31 +409,45 @@ def _audit(
     path: Path = typer.Argument(help="a transcript, a request log, a usage record, or a folder"),
     every: bool = typer.Option(False, "--all", help="show every request, not only around a break"),
     as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
+    context: bool = typer.Option(
+        False, "--context", help="of many sessions too, count what filled their contexts"
+    ),
     html: Path = typer.Option(None, help="write the notebook's report of it to this file"),
 ) -> None:
     """Read recorded sessions and explain every cache break in them: what broke it, what it cost.
 
-    Reads Claude Code transcripts, request logs and what an agent's command line prints. Exit code
-    2: nothing there could be read.
+    Reads Claude Code transcripts, request logs and what an agent's command line prints. What filled
+    the context is told of one session, and of many with --context. Exit code 2: nothing there could
+    be read.
 
     Example: ctxlab audit ~/.claude/projects --json
     """
+    path = path.expanduser()
     if html:
         from ctxlab import project
         from ctxlab.workbench import command
 
+        if as_json or every or context:
+            raise UsageError(
+                "--html writes the whole report: no --json, --all or --context with it"
+            )
         notebook = project.root() / "notebooks" / "10_session_audit.ipynb"
         typer.echo(command.report_of(notebook, [f"transcripts={path.resolve()}"], html))
         return
     from ctxlab.errors import InputError
     from ctxlab.sessions import read_sessions
     from ctxlab.sessions.telling import audit as telling
+    from ctxlab.sessions.telling import scripted
     from ctxlab.sessions.telling.summary import audit_all
 
     found = audit_all(read_sessions(path))
     if not any(each.rows for each in found):
         raise InputError("no request was recorded here", path=path)
-    typer.echo(telling.as_json(found) if as_json else telling.as_text(found, every=every))
+    context = context or len(found) == 1
+    if as_json:
+        typer.echo(scripted.as_json(found, context=context))
+    else:
+        typer.echo(telling.as_text(found, every=every, context=context, root=path))
 
 
 @app.command("serve")

@@ -61,8 +61,8 @@ class AuditedRequest:
     """At the prices of its day; NaN where nobody knows, and `note` says why."""
     usd_lost: float
     """What it cost more than the same request had cost if it had read what was expected; 0 where
-    nothing broke. Of a compaction this is an upper bound: its summary could never have been read.
-    """
+    nothing broke, NaN where nobody knows. Of a compaction this is an upper bound: its summary could
+    never have been read."""
     verdict: Verdict
     note: str
     """In words, what else there is to know."""
@@ -242,7 +242,7 @@ def _row(
         counts=counts,
         expected=expected,
         usd=money.usd,
-        usd_lost=0.0,
+        usd_lost=math.nan if verdict.cause and counts is None else 0.0,
         verdict=verdict,
         note="; ".join(filter(None, (verdict.note, money.note))),
         exchange=now,

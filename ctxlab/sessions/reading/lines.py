@@ -16,6 +16,7 @@ import orjson
 
 LONGEST = 128 << 20
 BLANK = "blank"
+NO_OBJECT = "a line that is no JSON object"
 BROKEN = "broken JSON"
 INCOMPLETE = "incomplete last line: the file was still being written"
 TOO_LONG = f"a line longer than {LONGEST >> 20} MB"

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from ctxlab.sessions.reading.found import Found, Part, Talk
-from ctxlab.sessions.reading.lines import BLANK, Row
+from ctxlab.sessions.reading.lines import BLANK, NO_OBJECT, Row
 from ctxlab.sessions.reading.times import seconds
 from ctxlab.sessions.reading.usage import normalised
 
@@ -45,7 +45,7 @@ def scan(rows: Iterable[Row]) -> Part:
 
 def _line(value: Any, part: Part, number: int) -> str | Found:
     if not isinstance(value, dict):
-        return "no object"
+        return NO_OBJECT
     body = value.get("request")
     body = body if isinstance(body, dict) else value
     answer = _mapping(value.get("response"))

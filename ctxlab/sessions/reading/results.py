@@ -19,7 +19,7 @@ from ctxlab.sessions.reading import transcripts
 from ctxlab.sessions.reading.finding import Source, is_result
 from ctxlab.sessions.reading.found import Found, Part, Tally, requests
 from ctxlab.sessions.reading.joining import Request, exchanges, gathered, told
-from ctxlab.sessions.reading.lines import BLANK, BOM, Row, rows
+from ctxlab.sessions.reading.lines import BLANK, BOM, NO_OBJECT, Row, rows
 from ctxlab.sessions.reading.times import seconds
 from ctxlab.sessions.reading.usage import normalised, tokens
 
@@ -79,7 +79,7 @@ def _add(run: _Run, row: Row) -> None:
     value = row.value
     if row.problem or not isinstance(value, dict):
         if row.problem != BLANK:
-            run.tally.add(row.problem or transcripts.NO_OBJECT, row.number)
+            run.tally.add(row.problem or NO_OBJECT, row.number)
     elif is_result(value):
         uuid = _text(value.get("uuid"))
         if uuid and uuid in run.seen:

@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ctxlab.sessions.reading.found import Compaction, Found, Item, Part, Place, Side, merged
-from ctxlab.sessions.reading.lines import BLANK, Row
+from ctxlab.sessions.reading.lines import BLANK, NO_OBJECT, Row
 from ctxlab.sessions.reading.times import seconds
 from ctxlab.sessions.reading.usage import normalised
 
 MAIN = "main"
-NO_OBJECT = "no object"
 ROLL_UP = "roll-up: usage that other rows told already"
 NO_TYPE = "a row without a type"
 NO_MESSAGE = "a row without a message"

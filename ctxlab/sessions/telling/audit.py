@@ -1,4 +1,4 @@
-"""An audit in words: what `ctxlab audit` prints, for people at 80 columns and for scripts.
+"""An audit in words: what `ctxlab audit` prints, for people at 80 columns.
 
 The summary comes first. One session shows its requests stream by stream, runs of unbroken ones as
 one line; many sessions show one line each. Whatever stems from a log is masked, shortened and
@@ -7,57 +7,56 @@ without control characters.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
+from pathlib import Path
 from textwrap import wrap
-from typing import Any
 
-from ctxlab.masking import masked_json
 from ctxlab.sessions.auditing.audit import AuditedRequest
 from ctxlab.sessions.model import basis_of
-from ctxlab.sessions.telling.shown import aligned, columns_of, padded, shown
+from ctxlab.sessions.telling import filling
+from ctxlab.sessions.telling.listing import listed
+from ctxlab.sessions.telling.shown import aligned, padded, shown
 from ctxlab.sessions.telling.summary import Audited, Summary, total
+from ctxlab.sessions.telling.words import clock, gap, many, money, period
 
 WIDTH = 80
 _TOTALS = "usage records are sums over runs: no cache break can be told from them"
-_MOST = 20
-"""Sessions that are shown; the others are in the JSON."""
 _FEW = 30
 """Requests that are all shown."""
 _AROUND = 1
 """Unbroken requests that are shown before a break and after it."""
-_HOUR, _MINUTE = 3600, 60
 _NUMBERS = (9, 9, 8, 8, 8)
 _INDENT = 10
 _LONGEST = 1_000
 
 
-def as_text(found: Sequence[Audited], *, every: bool = False) -> str:
+def as_text(
+    found: Sequence[Audited],
+    *,
+    every: bool = False,
+    context: bool = False,
+    root: Path | None = None,
+) -> str:
     """The summary, then the requests of one session or a line for each of many.
 
     Args:
         found: the sessions.
         every: show every request, also where nothing broke.
+        context: say what filled the contexts.
+        root: what was audited: files are named below it.
     """
     whole = total([each.summary for each in found])
     totals = all(each.session.kind == "usage" for each in found)
     breaks = [_TOTALS] if totals else _causes(whole)
     lines = [*_headline(found, whole), *breaks, *_skipped(found)]
+    if context:
+        lines += _filled(found)
     if len(found) == 1:
         few = len(found[0].rows) <= _FEW
         lines += ["", *_requests(found[0], every=every or few)]
     else:
-        lines += ["", *_sessions(found)]
+        lines += ["", *listed(found, root, WIDTH)]
     return "\n".join(lines)
-
-
-def as_json(found: Sequence[Audited]) -> str:
-    """Everything for a script: sessions, their sums, and a row a request; NaN becomes null."""
-    told = [_session_json(each) for each in found]
-    return json.dumps(masked_json({"schema": 1, "sessions": told}), indent=1)
 
 
 def _headline(found: Sequence[Audited], whole: Summary) -> Iterator[str]:
@@ -66,19 +65,27 @@ def _headline(found: Sequence[Audited], whole: Summary) -> Iterator[str]:
         yield f"session {shown(one.id, WIDTH - 25)} ({one.kind})"
     else:
         yield f"{len(found):,} sessions"
-    yield f"{_many(whole.requests, 'request')} in {_many(whole.streams, 'stream')}"
+    yield f"{many(whole.requests, 'request')} in {many(whole.streams, 'stream')}"
     if whole.begins is not None and whole.ends is not None:
-        yield f"{_date(whole.begins)} to {_date(whole.ends)} UTC"
+        yield period(whole.begins, whole.ends)
     counts = whole.counts
     yield (
         f"tokens: read {counts.read:,} ({whole.read_share:.0%} of the input), "
         f"written {counts.written:,},"
     )
     yield f"        uncached {counts.uncached:,}, output {counts.output:,}"
-    left = f"; {_many(whole.unpriced, 'request')} without a price" if whole.unpriced else ""
     basis = basis_of([each.session for each in found])
     made = "" if basis == "recorded" else f" ({basis}: no API answered)"
-    yield f"cost: {_usd(whole.usd)} USD{made}{left}"
+    yield f"cost: {_cost(whole)}{made}"
+
+
+def _cost(whole: Summary) -> str:
+    """What is known of the money, and how much of it is not."""
+    if not whole.unpriced:
+        return f"{money(whole.usd)} USD"
+    if whole.unpriced == whole.requests:
+        return "unknown: no request has a price"
+    return f"at least {money(whole.usd)} USD; {many(whole.unpriced, 'request')} without a price"
 
 
 def _causes(whole: Summary) -> Iterator[str]:
@@ -87,7 +94,13 @@ def _causes(whole: Summary) -> Iterator[str]:
         return
     rows = [["cause", "breaks", "inferred", "tokens lost", "USD lost"]]
     rows += [
-        [cause, f"{each.count:,}", f"{each.inferred:,}", f"{each.tokens:,}", _usd(each.usd)]
+        [
+            cause,
+            f"{each.count:,}",
+            f"{each.inferred:,}",
+            f"{each.tokens:,}",
+            money(each.usd, each.unpriced),
+        ]
         for cause, each in whole.breaks.items()
     ]
     yield ""
@@ -106,24 +119,9 @@ def _skipped(found: Sequence[Audited]) -> Iterator[str]:
         yield from (shown(f"  {count:,} × {reason}", WIDTH) for reason, count in told)
 
 
-def _sessions(found: Sequence[Audited]) -> Iterator[str]:
-    """One line each, what lost most first."""
-    ranked = sorted(found, key=lambda each: (-each.summary.usd_lost, -each.summary.usd))
-    rows = [["worst cause", "requests", "breaks", "USD", "USD lost"]]
-    for each in ranked[:_MOST]:
-        worst = next(iter(each.summary.breaks), "")
-        numbers = (f"{each.summary.requests:,}", f"{each.summary.broken:,}")
-        money = (_usd(each.summary.usd), _usd(each.summary.usd_lost))
-        rows.append([worst, *numbers, *money])
-    beside = aligned(rows)
-    left = WIDTH - 2 - max(map(len, beside))
-    names = ["session", *(shown(each.session.id, left) for each in ranked[:_MOST])]
-    widest = max(map(columns_of, names))
-    for name, line in zip(names, beside, strict=True):
-        yield f"{padded(name, widest)}  {line}"
-    if len(ranked) > _MOST:
-        yield f"… and {len(ranked) - _MOST:,} more; --json tells of all"
-    yield "Audit one of the files to see its requests."
+def _filled(found: Sequence[Audited]) -> Iterator[str]:
+    lines = [*filling.as_lines(filling.added(filling.shares(each) for each in found))]
+    yield from ["", *lines] if lines else []
 
 
 def _requests(one: Audited, *, every: bool) -> Iterator[str]:
@@ -135,7 +133,7 @@ def _requests(one: Audited, *, every: bool) -> Iterator[str]:
         streams.setdefault(row.stream, []).append(row)
     for stream, rows in streams.items():
         if len(streams) > 1:
-            yield shown(f"── {stream} ({rows[0].model}), {_many(len(rows), 'request')}", WIDTH)
+            yield shown(f"── {stream} ({rows[0].model}), {many(len(rows), 'request')}", WIDTH)
         yield from _stream(rows, every=every)
     if any(row.verdict.inferred for row in one.rows):
         yield "?: inferred from usage and times"
@@ -156,7 +154,7 @@ def _stream(rows: Sequence[AuditedRequest], *, every: bool) -> Iterator[str]:
 
 
 def _gone(count: int) -> str:
-    return f"{'':8} {'…':>7} {_many(count, 'unbroken request')}"
+    return f"{'':8} {'…':>7} {many(count, 'unbroken request')}"
 
 
 def _request(row: AuditedRequest) -> Iterator[str]:
@@ -166,12 +164,12 @@ def _request(row: AuditedRequest) -> Iterator[str]:
         if counts
         else ["–"] * 4
     )
-    cells = [*numbers, _usd(row.usd)]
+    cells = [*numbers, money(row.usd)]
     told = " ".join(padded(c, width, right=True) for c, width in zip(cells, _NUMBERS, strict=True))
     cause = f"  {row.cause}{'?' if row.verdict.inferred else ''}" if row.broke else ""
-    yield f"{_clock(row.time)} {_gap(row.gap_s):>7} {told}{cause}"
+    yield f"{clock(row.time)} {gap(row.gap_s):>7} {told}{cause}"
     if row.broke:
-        lost = f"lost {row.lost:,} tokens, {_usd(row.usd_lost)} USD"
+        lost = f"lost {row.lost:,} tokens, {money(row.usd_lost)} USD" if row.counts else ""
         where = " ".join(filter(None, (row.verdict.tool, row.verdict.pointer)))
         told = "; ".join(filter(None, (where, lost, row.note)))
         first, *more = wrap(
@@ -179,89 +177,3 @@ def _request(row: AuditedRequest) -> Iterator[str]:
         )
         yield f"{' ' * _INDENT}└ {first}"
         yield from (f"{' ' * _INDENT}  {line}" for line in more)
-
-
-def _session_json(each: Audited) -> dict[str, Any]:
-    told = each.summary
-    return {
-        "id": each.session.id,
-        "kind": each.session.kind,
-        "basis": each.session.basis,
-        "paths": [str(path) for path in each.session.paths],
-        "requests": told.requests,
-        "streams": told.streams,
-        "tokens": asdict(told.counts),
-        "usd": told.usd,
-        "usd_lost": told.usd_lost,
-        "unpriced": told.unpriced,
-        "breaks": {cause: asdict(one) for cause, one in told.breaks.items()},
-        "skipped": [asdict(skip) for skip in each.session.skipped],
-        "rows": [_row_json(row) for row in each.rows],
-    }
-
-
-def _row_json(row: AuditedRequest) -> dict[str, Any]:
-    verdict = row.verdict
-    names = ("read", "written_5m", "written_1h", "uncached", "output")
-    return {
-        "time": _iso(row.time),
-        "gap_s": _number(row.gap_s),
-        "model": row.model,
-        **{name: getattr(row.counts, name) if row.counts else None for name in names},
-        "usd": _number(row.usd),
-        "broke": row.broke,
-        "cause": row.cause,
-        "tool": verdict.tool,
-        "pointer": verdict.pointer,
-        "inferred": verdict.inferred,
-        "stream": row.stream,
-        "message_id": row.message_id,
-        "expected": row.expected,
-        "lost": row.lost,
-        "usd_lost": _number(row.usd_lost),
-        "note": row.note,
-    }
-
-
-def _number(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _usd(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:,.4f}"
-
-
-def _utc(time: float | None) -> datetime | None:
-    try:
-        return None if time is None else datetime.fromtimestamp(time, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
-def _iso(time: float | None) -> str | None:
-    when = _utc(time)
-    return when.isoformat().replace("+00:00", "Z") if when else None
-
-
-def _date(time: float) -> str:
-    when = _utc(time)
-    return f"{when:%Y-%m-%d %H:%M}" if when else "–"
-
-
-def _clock(time: float | None) -> str:
-    when = _utc(time)
-    return f"{when:%H:%M:%S}" if when else f"{'–':>8}"
-
-
-def _gap(seconds: float | None) -> str:
-    if seconds is None or not math.isfinite(seconds):
-        return ""
-    if seconds < _MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < _HOUR:
-        return f"{seconds / _MINUTE:.1f} min"
-    return f"{seconds / _HOUR:,.1f} h"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from ctxlab.excerpt import differing
 from ctxlab.masking import masked
 
 _ELLIPSIS = "…"
@@ -21,6 +22,26 @@ def shown(text: str, width: int) -> str:
     """One line of at most `width` columns: secrets masked, control characters as a dot."""
     one_line = " ".join(masked(text).split())
     return _shortened("".join(map(_visible, one_line)), width)
+
+
+def shown_end(text: str, width: int) -> str:
+    """The same of a path, whose end says most.
+
+    >>> shown_end("projects/-home-me-app/1af7fc5e.jsonl", 20)
+    '…-app/1af7fc5e.jsonl'
+    """
+    turned = shown(text, 2 * len(text) + 1)[::-1]
+    return _shortened(turned, width)[::-1]
+
+
+def shown_pair(before: str, after: str, width: int) -> tuple[str, str]:
+    r"""Two texts in at most `width` characters each, around the place where they differ.
+
+    >>> shown_pair("be kind\n" * 20 + "always", "be kind\n" * 20 + "at times", 24)
+    ('…e kind be kind always', '…e kind be kind at times')
+    """
+    old, new = (shown(text, 2 * len(text) + 1) for text in (before, after))
+    return differing(old, new, width)
 
 
 def columns_of(text: str) -> int:

@@ -21,7 +21,9 @@ class Breaks:
     tokens: int = 0
     """Tokens that were in the cache, were sent again and were not read."""
     usd: float = 0.0
-    """What that cost, as far as prices are known."""
+    """What that cost, as far as prices are known; NaN where none is."""
+    unpriced: int = 0
+    """So many of them have no price."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Summary:
     streams: int
     counts: Counts
     usd: float
-    """Over the requests whose price is known."""
+    """Over the requests whose price is known; NaN where none is."""
     unpriced: int
     """Requests without usage or without a price."""
     begins: float | None
@@ -48,8 +50,18 @@ class Summary:
 
     @property
     def usd_lost(self) -> float:
-        """What all breaks cost."""
-        return math.fsum(each.usd for each in self.breaks.values())
+        """What all breaks cost, as far as prices are known; NaN where none is."""
+        return _sum([each.usd for each in self.breaks.values()])
+
+    @property
+    def unpriced_breaks(self) -> int:
+        """How many of the breaks have no price."""
+        return sum(each.unpriced for each in self.breaks.values())
+
+    @property
+    def tokens_lost(self) -> int:
+        """Tokens that the breaks sent again."""
+        return sum(each.tokens for each in self.breaks.values())
 
     @property
     def read_share(self) -> float:
@@ -64,7 +76,7 @@ def summary(rows: Sequence[AuditedRequest]) -> Summary:
         requests=len(rows),
         streams=len({row.stream for row in rows}),
         counts=_added(row.counts for row in rows if row.counts),
-        usd=math.fsum(row.usd for row in rows if not math.isnan(row.usd)),
+        usd=_sum([row.usd for row in rows]),
         unpriced=sum(math.isnan(row.usd) for row in rows),
         begins=min(times, default=None),
         ends=max(times, default=None),
@@ -82,7 +94,7 @@ def total(summaries: Sequence[Summary]) -> Summary:
         requests=sum(each.requests for each in summaries),
         streams=sum(each.streams for each in summaries),
         counts=_added(each.counts for each in summaries),
-        usd=math.fsum(each.usd for each in summaries),
+        usd=_sum([each.usd for each in summaries if each.requests]),
         unpriced=sum(each.unpriced for each in summaries),
         begins=min((each.begins for each in summaries if each.begins is not None), default=None),
         ends=max((each.ends for each in summaries if each.ends is not None), default=None),
@@ -94,20 +106,32 @@ def _by_cause(rows: Iterable[AuditedRequest]) -> dict[str, Breaks]:
     found: dict[str, Breaks] = {}
     for row in rows:
         if row.broke:
-            usd = 0.0 if math.isnan(row.usd_lost) else row.usd_lost
-            one = Breaks(1, int(row.verdict.inferred), row.lost, usd)
+            unpriced = int(math.isnan(row.usd_lost))
+            one = Breaks(1, int(row.verdict.inferred), row.lost, row.usd_lost, unpriced)
             found[row.cause] = _plus(found.get(row.cause, Breaks()), one)
     return found
 
 
 def _plus(one: Breaks, other: Breaks) -> Breaks:
     names = [each.name for each in fields(Breaks)]
-    return Breaks(**{name: getattr(one, name) + getattr(other, name) for name in names})
+    added = {name: getattr(one, name) + getattr(other, name) for name in names}
+    known = [each.usd for each in (one, other) if each.count]
+    return Breaks(**{**added, "usd": _sum(known)})
+
+
+def _sum(usd: Sequence[float]) -> float:
+    """The sum of what is known; NaN where there is something and nothing of it is known."""
+    known = [each for each in usd if not math.isnan(each)]
+    return math.fsum(known) if known or not usd else math.nan
 
 
 def _sorted(breaks: dict[str, Breaks]) -> dict[str, Breaks]:
     rows = breaks.items()
-    return dict(sorted(rows, key=lambda row: (-row[1].usd, -row[1].tokens, row[0])))
+    return dict(sorted(rows, key=lambda row: (-_known(row[1].usd), -row[1].tokens, row[0])))
+
+
+def _known(usd: float) -> float:
+    return 0.0 if math.isnan(usd) else usd
 
 
 def _added(counts: Iterable[Counts]) -> Counts:
@@ -128,3 +152,13 @@ class Audited:
 def audit_all(sessions: Sequence[Session]) -> list[Audited]:
     """Audit every session, in order."""
     return [Audited(each, rows := audited(each), summary(rows)) for each in sessions]
+
+
+def dearest_first(found: Sequence[Audited]) -> list[Audited]:
+    """What lost most money first; where nobody knows a price, most tokens."""
+
+    def rank(each: Audited) -> tuple[float, int, float]:
+        told = each.summary
+        return -_known(told.usd_lost), -told.tokens_lost, -_known(told.usd)
+
+    return sorted(found, key=rank)

@@ -50,7 +50,7 @@ def test_recorded_lines_have_body_time_and_what_was_answered(tmp_path):
     assert first.body() == body("a")
     assert (first.stream, second.stream) == ("main", "scout")
     assert reasons(session) == {
-        requests.COUNTED: 1, requests.FAILED: 1, requests.REPEATED: 1, "no object": 1,
+        requests.COUNTED: 1, requests.FAILED: 1, requests.REPEATED: 1, lines.NO_OBJECT: 1,
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def test_hard_cases_are_counted_with_their_reasons():
     [session] = read_sessions(path)
     assert totals([session]) == [488, 0, 0, 435]
     assert reasons(session) == {
-        transcripts.NO_OBJECT: 3,
+        lines.NO_OBJECT: 3,
         transcripts.NO_TYPE: 1,
         transcripts.NO_MESSAGE: 1,
     }

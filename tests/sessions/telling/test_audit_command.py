@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ctxlab import cli, project
-from ctxlab.errors import InputError, RunFailed
+from ctxlab.errors import InputError, RunFailed, UsageError
 from ctxlab.sessions.telling.shown import columns_of
 from ctxlab.workbench import command
 from ctxlab.workbench.outcome import Outcome
@@ -57,18 +57,102 @@ def test_many_sessions_show_a_line_each(tmp_path):
     lines = done.stdout.splitlines()
     assert lines[:2] == ["25 sessions", "104 requests in 25 streams"]
     assert sum(line.startswith("log") for line in lines) == 20
-    assert next(line for line in lines if line.startswith("log")).startswith("log0 ")
+    assert next(line for line in lines if line.startswith("log")).startswith("log0.jsonl ")
     assert "… and 5 more; --json tells of all" in lines
-    assert all(columns_of(line) <= 80 for line in lines)
+    assert all(columns_of(line) <= 80 for line in lines[:-1])
+    assert lines[-1] == f"ctxlab audit {tmp_path}/log0.jsonl"
 
 
 def test_long_names_leave_room_for_the_numbers(tmp_path):
+    (tmp_path / "-home-me-app").mkdir()
     for number in range(2):
-        name = f"1af7fc5e-8455-4414-9ccd-011d40f70b2{number}-日本語日本語日本語日本語日本語日本語"
-        planted_log(tmp_path / f"{name}.jsonl", 4)
-    lines = audit(tmp_path).stdout.splitlines()
+        name = f"1af7fc5e-8455-4414-9ccd-011d40f70b2{number}"
+        planted_log(tmp_path / "-home-me-app" / f"{name}.jsonl", 4)
+        planted_log(tmp_path / f"{name}-日本語日本語日本語日本語日本語日本語日本語.jsonl", 4)
+    lines = audit(tmp_path).stdout.splitlines()[:-1]
     assert max(map(columns_of, lines)) == 80
-    assert sum("…" in line for line in lines) == 2
+    assert sum(line.startswith("-home-me-app/1af7fc5e") for line in lines) == 2
+    assert sum(line.startswith("…5e-8455-4414") for line in lines) == 2
+    assert sum(line.split()[1:3] == ["4", "1"] for line in lines) == 4
+
+
+def test_a_file_with_several_sessions_names_them(tmp_path):
+    usage = {"input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": 1}
+    told = [{"type": "result", "usage": usage, "session_id": name} for name in ("a", "b")]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+    lines = audit(tmp_path / "runs.jsonl").stdout.splitlines()
+    assert [line.split()[:2] for line in lines if line.startswith("runs")] == [
+        ["runs.jsonl", "a"], ["runs.jsonl", "b"],
+    ]  # fmt: skip
+
+
+def test_what_has_no_price_is_unknown(tmp_path):
+    priced = planted_log(tmp_path / "priced.jsonl", 8)
+    (tmp_path / "own").mkdir()
+    own = tmp_path / "own" / "own.jsonl"
+    own.write_text(priced.read_text().replace("claude-opus-5", "my-model"))
+    told = audit(own).stdout.splitlines()
+    assert "cost: unknown: no request has a price" in told
+    assert next(line for line in told if line.startswith(("tools ", "system "))).endswith(" –")
+    assert "0.0000" not in audit(own).stdout
+    (session,) = json.loads(audit(own, "--json").stdout)["sessions"]
+    assert (session["usd"], session["usd_lost"], session["unpriced"]) == (None, None, 8)
+    assert {one["usd"] for one in session["breaks"].values()} == {None}
+    both = audit(tmp_path).stdout
+    assert "cost: at least 0." in both
+    assert "USD; 8 requests without a price" in both
+    assert [line.split()[-2:] for line in both.splitlines() if line.startswith("own/")] == [
+        ["–", "–"]
+    ]
+    sums = json.loads(audit(tmp_path, "--json").stdout)
+    assert sums["usd"] == sums["sessions"][1]["usd"]
+    assert sums["unpriced"] == 8
+    assert sums["breaks"]["tools"]["unpriced"] == 1
+
+
+def test_json_begins_with_the_sums_over_all_sessions(tmp_path):
+    for name in "ab":
+        planted_log(tmp_path / f"{name}.jsonl", 8).open("a").write("42\n")
+    told = json.loads(audit(tmp_path, "--json").stdout)
+    assert told["requests"] == 16
+    assert told["tokens"]["read"] == sum(each["tokens"]["read"] for each in told["sessions"])
+    assert told["usd_lost"] == pytest.approx(sum(each["usd_lost"] for each in told["sessions"]))
+    assert told["breaks"]["tools"]["count"] == 2
+    assert [(skip["reason"], skip["count"]) for skip in told["skipped"]] == [
+        ("a line that is no JSON object", 2)
+    ]
+
+
+def test_what_filled_the_context_is_told_of_one_session_and_of_many_when_asked(log, tmp_path):
+    told = audit(log).stdout.splitlines()
+    start = told.index("context, every block once (o200k estimate):")
+    assert told[start + 1].split() == ["filled", "by", "blocks", "tokens", "share"]
+    assert told[start + 2].split()[0] in ("user", "tools:", "system", "assistant", "tool")
+    (session,) = json.loads(audit(log, "--json").stdout)["sessions"]
+    assert sum(each["share"] for each in session["context"]) == pytest.approx(1)
+    assert set(session["context"][0]) == {
+        "origin", "tool", "blocks", "tokens", "share", "inferred",
+    }  # fmt: skip
+    for name in "ab":
+        planted_log(tmp_path / f"{name}.jsonl", 4)
+    assert "o200k" not in audit(tmp_path).stdout
+    assert "o200k" in audit(tmp_path, "--context").stdout
+    many = json.loads(audit(tmp_path, "--json").stdout)
+    assert [each["context"] for each in many["sessions"]] == [None, None]
+    asked = json.loads(audit(tmp_path, "--json", "--context").stdout)
+    assert all(each["context"] for each in asked["sessions"])
+
+
+@pytest.mark.parametrize("option", ["--json", "--all", "--context"])
+def test_a_page_goes_with_nothing_that_would_be_dropped(tmp_path, log, option):
+    done = audit(log, option, "--html", tmp_path / "page.html")
+    assert isinstance(done.exception, UsageError)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_home_is_a_path(log, monkeypatch):
+    monkeypatch.setenv("HOME", str(log.parent))
+    assert audit(f"~/{log.name}").exit_code == 0
 
 
 def test_usage_records_tell_of_no_breaks(tmp_path):
