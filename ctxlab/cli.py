@@ -193,21 +193,24 @@ def _compare(
     runs: list[str] = typer.Argument(
         None,
         metavar="[BEFORE AFTER | ENTRY...]",
-        help="runs; with --baseline entries, or none: all",
+        help="two runs, or an entry; with --baseline entries, or none: all",
     ),
     against: bool = typer.Option(False, "--baseline", help="newest runs against their baseline"),
     plan: Path = _PLAN,
     results: str = _RESULTS,
-    html: Path = typer.Option(None, help="write the comparison as a page of its own"),
+    html: Path = typer.Option(
+        None, metavar="FILE", help="write a page instead; of several entries one page has all"
+    ),
     as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
 ) -> None:
     """Say what changed between two runs: their inputs, then every row of their tables.
 
-    A run is a run directory, ENTRY/RUN-ID, baseline/ENTRY, or an entry (its newest run). With
-    --baseline --plan the plan's runs are compared; each must be there, and have a baseline. Exit
-    code 1: something is worse, missing or failed.
+    A run is a run directory, ENTRY/RUN-ID, baseline/ENTRY, or an entry (its newest run). One entry
+    alone: its newest run against the one before. With --baseline --plan the plan's runs are
+    compared; each must be there, and have a baseline. Exit code 1: something is worse, missing or
+    failed.
 
-    Example: ctxlab compare --baseline
+    Example: ctxlab compare tool_mutations
     """
     from ctxlab.workbench import chosen, comparing
 
@@ -219,7 +222,7 @@ def _compare(
     )  # fmt: skip
     found = comparing.compare(wanted)
     if html:
-        typer.echo("\n".join(str(path) for path in comparing.write_pages(html, found)))
+        typer.echo(comparing.write_page(html, found))
     else:
         typer.echo(comparing.as_json(found) if as_json else comparing.as_text(found))
     raise typer.Exit(1 if any(each.bad for each in found) else 0)

@@ -9,15 +9,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ctxlab import project
+from ctxlab.workbench import shown
 from ctxlab.workbench.manifest import Manifest
 
-_SHORT, _LONGEST = 8, 60
 _NAMED = 4
 _PACKAGES = "environment.packages."
 _WORDS = {
@@ -27,7 +26,6 @@ _WORDS = {
     "environment.python": "Python",
     "environment.lock_sha256": "lock",
 }
-_HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True)
@@ -87,19 +85,7 @@ def in_short(changes: Sequence[InputChange]) -> list[tuple[str, str, str]]:
 
 
 def told(change: InputChange) -> tuple[str, str, str]:
-    """What, before and after, as people read them: hashes short, nothing longer than 60."""
+    """What, before and after, as people read them, see `shown`."""
     name = _WORDS.get(change.what) or change.what.removeprefix(_PACKAGES)
     name = name.removeprefix("parameters.").removeprefix("data.")
-    return name, _value(change.before), _value(change.after)
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if len(text) in (40, 64) and _HEX.issuperset(text):
-        return text[:_SHORT]
-    text = "".join(each if each.isprintable() else " " for each in text)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return name, *shown.values(change.before, change.after)

@@ -47,20 +47,41 @@ def _run_directory(text: str, store: Store) -> Path:
 def pairs(
     named: list[str], kept: str | Path | None = None, *, baseline: bool = False
 ) -> list[tuple[Path, Path]]:
-    """The run directories to compare, before and after: two runs, or entries and their baselines.
+    """The run directories to compare, before and after.
+
+    Two runs; or the newest two of one entry; or, with `baseline`, entries and their baselines.
 
     Raises:
-        UsageError: without `baseline`, other than two runs are named.
-        InputError: see `run_directory` and `against_baseline`.
+        UsageError: without `baseline`, none or more than two are named.
+        InputError: see `run_directory`, `newest_two` and `against_baseline`.
     """
     if baseline:
         return against_baseline(named, kept)
-    try:
-        before, after = named
-    except ValueError:
-        raise UsageError("two runs are compared, BEFORE AFTER; or --baseline") from None
-    found = run_directories((before, after), kept)
-    return [(found[0], found[1])]
+    match named:
+        case [entry]:
+            return [newest_two(entry, kept)]
+        case [before, after]:
+            found = run_directories((before, after), kept)
+            return [(found[0], found[1])]
+    raise UsageError("name two runs, BEFORE AFTER, or one ENTRY; or compare with --baseline")
+
+
+def newest_two(entry: str, kept: str | Path | None = None) -> tuple[Path, Path]:
+    """The entry's newest run and before it the one before, whatever became of them.
+
+    Raises:
+        InputError: it is no entry, or has one run alone.
+    """
+    store = stores.at(kept).refresh()
+    found = results.runs(entry, store.folder)
+    if not found:
+        there = ", ".join(results.entries(store.folder)) or "none"
+        raise InputError(f"no entry {entry!r} has runs (there are {there}); or name two runs")
+    if len(found) == 1:
+        raise InputError(
+            f"the entry {entry!r} has one run alone; --baseline holds it against its baseline"
+        )
+    return store.fetch(found[-2].path), store.fetch(found[-1].path)
 
 
 def planned(plan: Path, kept: str | Path | None = None) -> list[tuple[Path, Path]]:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ctxlab.errors import UsageError
 from ctxlab.workbench import results, stores
 from ctxlab.workbench.baseline import baseline
 from ctxlab.workbench.compare import BAD, Comparison, compare_runs
-from ctxlab.workbench.comparison_page import write_comparison
+from ctxlab.workbench.comparison_page import write_comparisons
 from ctxlab.workbench.comparison_text import as_text as one_as_text
 from ctxlab.workbench.outcome import Outcome
 
@@ -78,9 +79,14 @@ def as_json(found: list[Comparison]) -> str:
     return json.dumps(told[0] if len(told) == 1 else told, ensure_ascii=False, indent=1)
 
 
-def write_pages(path: Path, found: list[Comparison]) -> list[Path]:
-    """One page at `path`; of several, each in the folder `path` under its entry's name."""
-    if len(found) == 1:
-        return [write_comparison(path, found[0])]
-    path.mkdir(parents=True, exist_ok=True)
-    return [write_comparison(path / f"{each.entry}.html", each) for each in found]
+def write_page(path: Path, found: list[Comparison]) -> Path:
+    """One page of them all, at `path`, in a folder that is made where it is not there.
+
+    Raises:
+        UsageError: `path` is a folder.
+        OSError: it cannot be written.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name the file to write, such as {path}/compare.html")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_comparisons(path, found)

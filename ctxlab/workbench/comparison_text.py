@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from ctxlab.workbench import shown
 from ctxlab.workbench.changes import in_short
 from ctxlab.workbench.compare import CellChange, Comparison, RowChange
 
 ROWS_SHOWN = 40
 ORDER = ("failed", "worse", "missing", "fixed", "better", "new", "not comparable")
 """Verdicts other than the same, the bad ones first."""
-
-_CELL = 60
 
 
 def as_text(comparison: Comparison, rows_shown: int = ROWS_SHOWN) -> str:
@@ -53,12 +51,14 @@ def _input(what: str, before: str, after: str) -> str:
 
 
 def _row(row: RowChange) -> Iterator[str]:
-    yield f"{row.verdict:<14} {row.table}  {_short(row.key)}".rstrip()
+    key, _ = shown.values(row.key, row.key)
+    yield f"{row.verdict:<14} {row.table}  {key}".rstrip()
     yield from (f"{'':<14}   {_cell(cell)}" for cell in row.cells if cell.verdict != "same")
 
 
 def _cell(cell: CellChange) -> str:
-    told = f"{cell.column}: {_short(cell.before)} → {_short(cell.after)}{_percent(cell)}"
+    before, after = shown.cells(cell.before, cell.after)
+    told = f"{cell.column}: {before} → {after}{_percent(cell)}"
     return f"{told}  ({cell.note})" if cell.note else told
 
 
@@ -68,10 +68,3 @@ def _percent(cell: CellChange) -> str:
     except ValueError:
         return ""
     return f"  {(after - before) / abs(before):+.1%}" if before else ""
-
-
-def _short(value: Any) -> str:
-    """One line of printable text: cells may hold what a tool answered."""
-    text = "none" if value is None else str(value)
-    text = "".join(each if each.isprintable() else " " for each in text)
-    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"

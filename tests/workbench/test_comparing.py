@@ -73,6 +73,28 @@ def test_compare_says_by_its_exit_code_whether_anything_is_bad(tmp_path, results
     assert (tmp_path / "c.html").read_text().startswith("<!doctype html>")
 
 
+def test_an_entry_alone_is_its_newest_run_against_the_one_before(results):
+    runs = [write_run(results, days=day, tables=table(day * 100)) for day in (2, 3)]
+    told = json.loads(ctxlab("compare", "entry", "--json", "--results", results).stdout)
+    assert [told["before"], told["after"]] == [str(run) for run in runs]
+
+
+def test_a_page_of_several_is_one_file_with_all_of_them(tmp_path, results):
+    write_run(results, days=1, tables=table(150))
+    for day in (0, 1):
+        write_run(results, "other", days=day, tables=table(7))
+        baseline.accept_newest(["other"], results)
+    file = tmp_path / "new" / "c.html"
+    done = ctxlab("compare", "--baseline", "--html", file, "--results", results)
+    assert (done.returncode, done.stdout) == (1, f"{file}\n")
+    text = file.read_text()
+    assert text.count("<h2") == 2
+    assert "<title>2 entries compared</title>" in text
+    for at, entry in enumerate(("entry", "other"), 1):
+        assert f'<a href="#entry-{at}">{entry}</a>' in text
+        assert f'<h2 id="entry-{at}">{entry}</h2>' in text
+
+
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """A plan whose only run is there, with more tokens than its baseline."""
@@ -113,7 +135,10 @@ def test_a_batch_that_was_not_asked_says_nothing_of_it(plan):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["compare", "entry"], "two runs are compared, BEFORE AFTER; or --baseline"),
+        (["compare"], "name two runs, BEFORE AFTER, or one ENTRY; or compare with --baseline"),
+        (["compare", "entry"], "'entry' has one run alone; --baseline holds it"),
+        (["compare", "nope"], "no entry 'nope' has runs (there are entry)"),
+        (["compare", "entry", "entry", "--html", "."], ". is a folder: name the file to write"),
         (["compare", "entry", "nope"], "no run 'nope'"),
         (["baseline", "nope"], "no successful run of nope"),
         (["baseline", "--drop", "nope"], "'nope' has no baseline"),
