@@ -381,6 +381,7 @@ def _lint(
     from ctxlab.cache.linting import as_json as json_of
     from ctxlab.cache.linting import as_text, lint_file
 
+    file = file.expanduser()
     here = Path.cwd() / file
     found = lint_file(here if here.exists() else file)
     typer.echo(json_of(found) if as_json else as_text(found, file))

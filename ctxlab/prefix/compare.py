@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ctxlab.errors import InputError
+from ctxlab.excerpt import differing
+from ctxlab.masking import masked
 from ctxlab.prefix.align import Pair, align
 from ctxlab.prefix.canonical import encode_raw
 from ctxlab.prefix.chain import listed
@@ -50,7 +52,10 @@ class ToolChange:
         if self.kind in ("added", "removed"):
             return f"{self.kind} {self.tool}"
         place = f" {self.pointer}" if self.kind in ("edited", "reserialized") else ""
-        return f"{self.kind} {self.tool}{place}: {_short(self.before)} → {_short(self.after)}"
+        # Masked before they are cut: a part of a secret is recognised by nobody.
+        old, new = (masked(encode_raw(value)) for value in (self.before, self.after))
+        before, after = differing(old, new, _SHOWN)
+        return f"{self.kind} {self.tool}{place}: {before} → {after}"
 
 
 def compare_tools(
@@ -118,8 +123,3 @@ def _inside(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterato
             other_bytes.append(found)
     if other_bytes:
         yield ToolChange("reserialized", name, *common_place(other_bytes, before, after))
-
-
-def _short(value: Any) -> str:
-    text = encode_raw(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -27,6 +27,7 @@ from ctxlab.cache.linting.session import lint_history, lint_session
 from ctxlab.cache.linting.tools import lint_tools
 from ctxlab.cache.shape import check_shape
 from ctxlab.errors import InputError, InvalidRequest
+from ctxlab.masking import masked, masked_json
 from ctxlab.prefix import read_tools
 
 __all__ = ["RULES", "Finding", "as_json", "as_text", "lint", "lint_file"]
@@ -73,7 +74,7 @@ def lint_file(path: str | Path, *, model_rules: Mapping[str, Any] | None = None)
 
 def as_text(found: Sequence[Finding], name: str | Path) -> str:
     """One line a finding, such as `tools.json:/tools/3: rule (document): …`, and a count."""
-    lines = [f"{name}:{finding}" for finding in found]
+    lines = [_safe(f"{name}:{finding}") for finding in found]
     by_rule = Counter(finding.rule for finding in found).most_common()
     told = ", ".join(f"{rule} {count}" for rule, count in by_rule)
     plural = "" if len(found) == 1 else "s"
@@ -83,7 +84,13 @@ def as_text(found: Sequence[Finding], name: str | Path) -> str:
 
 def as_json(found: Sequence[Finding]) -> str:
     """A JSON array of the findings."""
-    return json.dumps([finding.as_dict() for finding in found], ensure_ascii=False, indent=2)
+    told = masked_json([finding.as_dict() for finding in found])
+    return json.dumps(told, ensure_ascii=False, indent=2)
+
+
+def _safe(line: str) -> str:
+    """Findings quote somebody else's text: no secret of it, nothing that steers a terminal."""
+    return "".join(letter if letter.isprintable() else "·" for letter in masked(line))
 
 
 def _session(

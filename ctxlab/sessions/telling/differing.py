@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,14 @@ from typing import Any
 import orjson
 
 from ctxlab.cache import Explanation, explain
-from ctxlab.cache.validation import SAMPLING
+from ctxlab.cache.explanation import Change
 from ctxlab.errors import InputError, InvalidRequest, UsageError
 from ctxlab.masking import masked_json
+from ctxlab.prefix import ToolChange
 from ctxlab.prices import rates
 from ctxlab.sessions.auditing.fall import minimum_tokens
-from ctxlab.sessions.telling.shown import shown
+from ctxlab.sessions.telling import request_file
+from ctxlab.sessions.telling.shown import shown, shown_pair
 
 _WIDTH = 100
 _MOST = 20
@@ -42,32 +44,62 @@ class Difference:
     """Writing again what could have been read, at today's prices; NaN where nobody knows them."""
     priced_on: str
     """The day of the prices; why there are none, where there are none."""
+    note: str = ""
+    """What was assumed, where a model is not known."""
 
 
 def differ(before: Path, after: Path) -> Difference:
     """Compare the request bodies in two files.
 
     Raises:
-        InputError: a file that is no request body.
-        InvalidRequest: the API would refuse one of the requests.
+        InputError: a file that is no request body, or one that the API would refuse.
+        OSError: a file cannot be read.
     """
-    bodies = [_body(before), _body(after)]
-    model = str(bodies[1]["model"])
-    # A model that the table does not know yet is compared all the same.
-    known = minimum_tokens(str(bodies[0]["model"]))
+    paths = before.expanduser(), after.expanduser()
+    bodies = [request_file.body_of(path) for path in paths]
+    rules, note = _rules(*(str(body["model"]) for body in bodies))
+    texts = [request_file.text_of(body, path) for body, path in zip(bodies, paths, strict=True)]
     try:
-        told = explain(
-            *(orjson.dumps(body) for body in bodies),
-            model_rules=None if known else {"minimum_tokens": 0},
-        )
-        told.loss.settle()
+        told = _explained(texts, rules)
     except InvalidRequest as error:
-        raise InputError(
-            f"the API would refuse a request: {error}", path=f"{before}, {after}"
-        ) from None
+        raise _refused(error, texts, paths, rules) from None
     breakpoints = told.loss.layouts[1].breakpoints
     ttl = breakpoints[-1].ttl if breakpoints else "5m"
-    return Difference(told, model, ttl, *_price(model, told.lost_tokens_at_breakpoint, ttl))
+    model = str(bodies[1]["model"])
+    price = _price(model, told.lost_tokens_at_breakpoint, ttl)
+    return Difference(told, model, ttl, *price, note)
+
+
+def _explained(texts: Sequence[bytes], rules: Mapping[str, Any] | None) -> Explanation:
+    told = explain(*texts, model_rules=rules)
+    told.loss.settle()
+    return told
+
+
+def _rules(before: str, after: str) -> tuple[dict[str, Any] | None, str]:
+    """Overrides for models that the table does not know yet, and what to say of them."""
+    least = [minimum_tokens(model) for model in (before, after)]
+    if all(least):
+        return None, ""
+    unknown = dict.fromkeys(model for model, n in zip((before, after), least, strict=True) if not n)
+    known = max(least)
+    told = f"a minimum of {known:,} tokens is assumed" if known else "no minimum is assumed"
+    return {"minimum_tokens": known}, f"no rules are known for {', '.join(unknown)}: {told}"
+
+
+def _refused(
+    error: InvalidRequest,
+    texts: Sequence[bytes],
+    paths: Sequence[Path],
+    rules: Mapping[str, Any] | None,
+) -> InputError:
+    """The refusal, with the file that it speaks of."""
+    for text, path in zip(texts, paths, strict=True):
+        try:
+            _explained([text, text], rules)
+        except InvalidRequest as its:
+            return InputError(f"the API would refuse the request: {its.message}", path=path)
+    return InputError(f"the API would refuse a request: {error.message}")
 
 
 def as_text(found: Difference) -> str:
@@ -85,7 +117,7 @@ def as_text(found: Difference) -> str:
         if told.broke
         else f"changed: {shown(at, _WIDTH)}"
     ]
-    head += [f"  {shown(str(change), _WIDTH)}" for change in told.changes[:_MOST]]
+    head += [f"  {line}" for change in told.changes[:_MOST] for line in _told(change)]
     if len(told.changes) > _MOST:
         head.append(f"  … and {len(told.changes) - _MOST:,} more; --json tells of all")
     return _lines(head, found)
@@ -112,6 +144,7 @@ def as_json(found: Difference) -> str:
         "ttl": found.ttl,
         "usd": None if math.isnan(found.usd) else found.usd,
         "prices": found.priced_on,
+        "note": found.note,
         "advice": told.advice,
     }
     return json.dumps(masked_json(value), indent=1)
@@ -119,15 +152,42 @@ def as_json(found: Difference) -> str:
 
 def _lines(head: list[str], found: Difference) -> str:
     told = found.told
-    by_breakpoint = f"{told.lost_tokens_at_breakpoint:,} that the breakpoints would have read"
-    lost = [f"lost: {told.lost_tokens:,} tokens by prefix, {by_breakpoint} (o200k estimate)"]
+    cached = f"lost: {told.lost_tokens_at_breakpoint:,} cached tokens that are not found again"
+    lost = [f"{cached}; {told.lost_tokens:,} tokens stand behind the change (o200k estimate)"]
     if told.lost_tokens_at_breakpoint:
         cost = "unknown" if math.isnan(found.usd) else f"{found.usd:,.6f} USD"
         lost.append(
             f"cost: {cost} to write them again for {found.ttl} instead of reading them "
             f"({shown(found.model, 40)}, {shown(found.priced_on, _WIDTH)})"
         )
-    return "\n".join([*head, *(lost if told.broke else []), shown(told.advice, 2 * _WIDTH)])
+    note = [shown(found.note, 2 * _WIDTH)] if found.note else []
+    advice = shown(told.advice, 2 * _WIDTH)
+    return "\n".join([*head, *(lost if told.broke else []), *note, advice])
+
+
+def _told(change: ToolChange | Change) -> list[str]:
+    """What a change is, with both values around the place where they differ."""
+    names = (change.kind, getattr(change, "tool", ""), change.pointer)
+    head = shown(" ".join(filter(None, names)), _WIDTH)
+    sides = [(sign, text) for sign, text in zip("-+", _values(change), strict=True) if text]
+    if len(sides) == len(("before", "after")):
+        before, after = (text for _, text in sides)
+        if len(head) + len(before) + len(after) <= _WIDTH:
+            return [f"{head}: {before} → {after}"]
+    return [head, *(f"  {sign} {text}" for sign, text in sides)]
+
+
+def _values(change: ToolChange | Change) -> tuple[str, str]:
+    """Excerpts of before and after; empty where there is nothing to be shown."""
+    if isinstance(change, ToolChange) and change.kind in ("added", "removed"):
+        return "", ""
+    old, new = (
+        "" if v is None else orjson.dumps(v).decode() for v in (change.before, change.after)
+    )
+    before, after = shown_pair(old, new, _WIDTH)
+    if before == after:
+        return before and f"{before} (they differ in what is masked)", after
+    return before, after
 
 
 def _change(change: Any) -> dict[str, Any]:
@@ -145,27 +205,3 @@ def _price(model: str, tokens: int, ttl: str) -> tuple[float, str]:
     if write is None or listed.cache_read is None:
         return math.nan, f"{listed.source} has no price of cached tokens"
     return tokens * (write - listed.cache_read) / _MILLION, f"prices of {listed.priced_on}"
-
-
-def _body(path: Path) -> dict[str, Any]:
-    """The request body of a file, without parameters that later versions of the API refuse."""
-    value = _value(path)
-    if isinstance(value, Mapping) and isinstance(value.get("request"), Mapping):
-        value = value["request"]
-    if not isinstance(value, Mapping) or not {"model", "messages"} <= set(value):
-        raise InputError(
-            'no request body: a JSON object with model and messages, or {"request": {…}}', path=path
-        )
-    return {key: item for key, item in value.items() if key not in SAMPLING}
-
-
-def _value(path: Path) -> Any:
-    raw = path.read_bytes()
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        if raw.strip().count(b"\n") and path.suffix == ".jsonl":
-            raise InputError(
-                "more than one line: give a file with one request", path=path
-            ) from None
-        raise InputError(f"not JSON: {error.msg}", path=path, place=error.lineno) from None

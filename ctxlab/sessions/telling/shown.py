@@ -37,10 +37,12 @@ def shown_end(text: str, width: int) -> str:
 def shown_pair(before: str, after: str, width: int) -> tuple[str, str]:
     r"""Two texts in at most `width` characters each, around the place where they differ.
 
+    White space stays: it may be what differs.
+
     >>> shown_pair("be kind\n" * 20 + "always", "be kind\n" * 20 + "at times", 24)
-    ('…e kind be kind always', '…e kind be kind at times')
+    ('…e kind·be kind·always', '…e kind·be kind·at times')
     """
-    old, new = (shown(text, 2 * len(text) + 1) for text in (before, after))
+    old, new = ("".join(map(_visible, masked(text))) for text in (before, after))
     return differing(old, new, width)
 
 

@@ -101,6 +101,13 @@ def test_unknown_models_and_old_parameters_are_compared_all_the_same(pair):
     done = diff(*pair(body, edited(body, description="better")))
     assert done.exit_code == 1
     assert "cost: unknown" in done.stdout
+    assert "no rules are known for claude-opus-9: no minimum is assumed" in done.stdout
+    for one, other in ((bodies(1)[0], body), (body, bodies(1)[0])):
+        done = diff(*pair(one, other))
+        assert done.exit_code == 1
+        assert done.stdout.startswith("the prefix broke at model\n")
+        assert "no rules are known for claude-opus-9: a minimum of" in done.stdout
+        assert "model_rules" not in done.stdout
 
 
 def test_a_marker_that_was_left_out_breaks_what_did_not_change(pair):
@@ -109,7 +116,7 @@ def test_a_marker_that_was_left_out_breaks_what_did_not_change(pair):
     assert done.exit_code == 1
     first, lost, cost, advice = done.stdout.splitlines()
     assert first == "the prefix is not found"
-    assert lost.startswith("lost: 0 tokens by prefix")
+    assert lost.endswith("; 0 tokens stand behind the change (o200k estimate)")
     assert cost.startswith("cost: ")
     assert "breakpoint" in advice
 
@@ -135,11 +142,63 @@ def test_what_is_no_request_body_is_said(tmp_path, text):
     assert "wrong.jsonl" in str(done.exception)
 
 
+def test_the_place_where_long_texts_differ_is_shown(pair):
+    body, long = bodies(1)[0], "Reads a file of the workspace. " * 20
+    before = edited(body, description=long)
+    done = diff(*pair(before, edited(body, description=f"{long}Never two."))).stdout.splitlines()
+    assert done[1] == "  edited b /description"
+    assert done[2].startswith("    - …")
+    assert done[2].endswith('workspace. "')
+    assert done[3].endswith('workspace. Never two."')
+    assert all(len(line) <= 110 for line in done[2:4])
+
+
+def test_an_edited_prompt_is_shown(pair):
+    prompt = "You help. " * 50
+    done = diff(*pair(base(system=prompt), base(system=f"{prompt}It is 10:42.")))
+    assert done.stdout.splitlines()[1:2] == ["  edited /system"]
+    assert done.stdout.splitlines()[3].endswith('You help. It is 10:42."')
+    spaces = diff(*pair(base(system="a b"), base(system="a  b"))).stdout
+    assert 'edited /system: "a b" → "a  b"' in spaces
+
+
+def test_a_difference_that_is_masked_is_said(pair):
+    done = diff(*pair(base(system=f"key {SECRET}"), base(system=f"key {SECRET}1"))).stdout
+    assert "they differ in what is masked" in done
+
+
+def test_what_is_nested_too_deep_is_exit_code_2(pair):
+    deep = '{"a":' * 900 + "1" + "}" * 900
+    for body in ({**bodies(1)[0], "metadata": "deep"}, edited(bodies(1)[0], input_schema="deep")):
+        files = pair(bodies(1)[0], body)
+        files[1].write_text(files[1].read_text().replace('"deep"', deep))
+        done = diff(*files)
+        assert isinstance(done.exception, InputError)
+        assert "after.json: nested too deep" in str(done.exception)
+
+
+def test_encodings(pair, tmp_path):
+    before, _ = pair(bodies(1)[0], bodies(1)[0])
+    marked = tmp_path / "marked.json"
+    marked.write_bytes(b"\xef\xbb\xbf" + before.read_bytes())
+    assert diff(before, marked).exit_code == 0
+    marked.write_bytes(before.read_text().encode("utf-16"))
+    assert "marked.json: UTF-16" in str(diff(before, marked).exception)
+
+
+def test_home_is_a_path(pair, monkeypatch, tmp_path):
+    pair(bodies(1)[0], bodies(1)[0])
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert diff("~/before.json", "~/after.json").exit_code == 0
+
+
 def test_what_the_api_would_refuse_is_said(pair):
     five = base(messages=[user(*(text(9, str(n), cache_control={"type": "ephemeral"})
                                  for n in range(5)))])  # fmt: skip
     done = diff(*pair(five, five))
     assert isinstance(done.exception, InputError)
+    done = diff(*pair(bodies(1)[0], five))
+    assert "after.json: the API would refuse the request: " in str(done.exception)
     assert "Found 7" in str(done.exception) or "maximum of 4" in str(done.exception)
 
 
