@@ -46,7 +46,6 @@ class TestSvg:
     def test_it_has_no_colour_but_palette_ink_and_text_on_bars(self, text: str) -> None:
         assert set(re.findall(r"#[0-9a-f]{6}\b", text)) <= {*theme.PALETTE, "#ffffff", "#000000"}
         assert "currentColor" in text
-        assert theme.PAPER not in text
 
 
 def test_charts_can_stand_in_one_page() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from ctxlab.workbench.charts.tidy import grid, need
 Floats = NDArray[np.float64]
 Table = dict[str, Floats]
 _SHARE = {True: 0.09, False: 0.13}  # of the axis, for numbers at the ends of standing, lying bars
+_MARGIN_CHARS = 12  # a line of a name beside the plot
 _LABELLED = 40  # bars that can carry their own number and stay readable
 
 
@@ -140,11 +142,14 @@ def waterfall(
 
 
 def reference(axes: Axes, which: str, name: str, value: float, unit: str) -> None:
-    """A named line across the plot at `value` of the axis `which`."""
+    """A named line across the plot at `value` of the axis `which`.
+
+    Its name stands outside of the plot, above it or on its right: no data is covered.
+    """
     line = axes.axvline if which == "x" else axes.axhline
     line(value, color=theme.INK, lw=1.1, ls=(0, (4, 2)), alpha=0.8)
     told = f"{name}: {format_value(value, unit)}"
-    if which == "x":  # above the plot, so that no bar runs into it
+    if which == "x":
         axes.annotate(
             told,
             (value, 1.0),
@@ -157,15 +162,14 @@ def reference(axes: Axes, which: str, name: str, value: float, unit: str) -> Non
         )
         return
     axes.annotate(
-        told,
+        "\n".join(textwrap.wrap(told, _MARGIN_CHARS, break_on_hyphens=False)),
         (1.0, value),
         xycoords=axes.get_yaxis_transform(),
-        xytext=(0, 3),
+        xytext=(4, 0),
         textcoords="offset points",
         fontsize=theme.SMALL,
-        ha="right",
-        va="bottom",
-        bbox={"facecolor": theme.PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        ha="left",
+        va="center",
     )
 
 

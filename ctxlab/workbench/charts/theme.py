@@ -29,8 +29,6 @@ from ctxlab.workbench.charts.numbers import format_value
 PALETTE = ("#1a85e8", "#b88205", "#c03c1b", "#1ca079", "#b03ba8", "#6e6e6e")
 INK = "#0a0b0c"
 """Drawn text and axes; becomes `currentColor`."""
-PAPER = "#fdfcfb"
-"""Behind a label that lines run through; becomes the page's own ground, or nothing."""
 DASHES = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (6, 2, 1.2, 2)), (0, (3, 1.5)), (0, (9, 3)))
 MARKERS = ("o", "s", "D", "^", "v", "X")
 WIDTH = 420.0

@@ -8,14 +8,12 @@ from hashlib import sha256
 
 from matplotlib.figure import Figure
 
-from ctxlab.workbench.charts.theme import INK, PAPER, house
+from ctxlab.workbench.charts.theme import INK, house
 
 _ROOT = (
     '<svg xmlns="http://www.w3.org/2000/svg" {size} stroke-linejoin="round" stroke-linecap="butt"'
     " font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif\">"
 )
-# The ground of a report, of JupyterLab, of VS Code; anywhere else there is none.
-_GROUND = "var(--paper, var(--jp-layout-color0, var(--vscode-editor-background, transparent)))"
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _SHEET = re.compile(r"\s*<style[^>]*>[^<]*</style>")
 _EMPTY = re.compile(r"\s*<defs>\s*</defs>|\s*<g id=\"[^\"]*\"/>")
@@ -74,6 +72,4 @@ def _clean(tag: str, names: dict[str, str]) -> str:
     tag = _ID.sub(lambda found: names[found[0]], tag)
     tag = _REFERENCE.sub(lambda found: names.get(found[0], found[0]), tag)
     tag = _FAMILY.sub("", tag).replace(INK, "currentColor").replace("xlink:href", "href")
-    if PAPER in tag:  # the attribute is for readers without variables
-        tag = tag.replace(PAPER, _GROUND).replace(" style=", ' fill="none" style=', 1)
     return _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), tag)
