@@ -286,10 +286,19 @@ def _export(
 def _prune(
     keep: int = typer.Option(None, help="how many of each entry's newest runs stay"),
     older_than: str = typer.Option(None, help="only runs older than this go: 12h, 90d, 8w"),
+    entries: list[str] = typer.Option(
+        None, "--entry", metavar="ENTRY", help="only this entry's runs go"
+    ),
+    whole: bool = typer.Option(
+        False, "--all", help="with --entry: all of its runs go, the newest too"
+    ),
     dry_run: bool = typer.Option(False, "--dry-run", help="say what would go, remove nothing"),
     results: str = _RESULTS,
 ) -> None:
     """Remove old runs; never a baseline, an entry's newest run or its newest successful one.
+
+    With --all every run of an entry goes, such as one of experiments that failed; its baseline, if
+    it has one, stays.
 
     Example: ctxlab prune --keep 30 --older-than 90d
     """
@@ -297,9 +306,12 @@ def _prune(
 
     store = stores.at(results)
     with lock.batch_lock(store.folder, str(store)):
-        doomed = prune.prune(keep, older_than, results, dry_run=dry_run)
+        doomed = prune.prune(
+            keep, older_than, results, entries=entries or None, whole=whole, dry_run=dry_run
+        )
     typer.echo("".join(f"{run.entry}/{run.run_id}\n" for run in doomed), nl=False)
-    typer.echo(f"{'would remove' if dry_run else 'removed'} {len(doomed)} runs")
+    many = "1 run" if len(doomed) == 1 else f"{len(doomed)} runs"
+    typer.echo(f"{'would remove' if dry_run else 'removed'} {many}")
 
 
 @app.command("data")

@@ -3,7 +3,8 @@
 `compare_runs(before, after)` reads two run directories (manifests and tables, nothing else) and
 decides nothing by itself: the rules were recorded with the tables, and `verdicts` applies them.
 
-A measurement that was changed is no regression. Rows are `not comparable` where
+A row whose values are the same is `same`, whatever else differs. One that is not is judged, but for
+where the measurement itself was changed, which is no regression: it is `not comparable` where
 
 | what differs                                   | because                                        |
 |------------------------------------------------|------------------------------------------------|

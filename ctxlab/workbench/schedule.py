@@ -8,6 +8,7 @@ nobody's other lines may change by a byte. Our entry is two lines: a marker and 
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -29,6 +30,8 @@ _ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
+_PLACE = re.compile(r"^(-[^=]*=)?/")
+"""A word of a command that names a place of this machine, an absolute path."""
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 
 
@@ -73,17 +76,28 @@ class Schedule:
         )
 
     def workflow(self) -> str:
-        """A GitHub Actions workflow (times are UTC there) that keeps the reports."""
-        plan = shlex.quote(_within_project(self.plan))
-        options = shlex.join(self.options)
+        """A GitHub Actions workflow (times are UTC there) that keeps the reports.
+
+        CI has the project alone: where the plan or an option names a place outside of it, a line
+        says so instead.
+        """
+        words = [_here(word) for word in (str(self.plan), *self.options)]
+        outside = next((word for word in words if _PLACE.search(word)), None)
+        if outside:
+            return (
+                f"# no CI workflow: {outside} is not in the project, so CI has it not;\n"
+                "# keep it in the project, and there is one\n"
+            )
         return (
             "# .github/workflows/ctxlab.yml\n"
             f'on:\n  schedule:\n    - cron: "{self.cron}"\n'
             "jobs:\n  batch:\n    runs-on: ubuntu-latest\n    steps:\n"
             "      - uses: actions/checkout@v4\n"
             '      - uses: actions/setup-python@v5\n        with: {python-version: "3.11"}\n'
-            f"      - run: make data && .venv/bin/ctxlab batch {plan} {options}".rstrip()
-            + "\n      - uses: actions/upload-artifact@v4\n"
+            "      # an MCP server that does not answer is named, and the rest fetched\n"
+            "      - run: make .venv/.ready && { .venv/bin/ctxlab data || test $? -eq 1; }\n"
+            f"      - run: .venv/bin/ctxlab batch {shlex.join(words)}\n"
+            "      - uses: actions/upload-artifact@v4\n"
             "        if: always()\n        with: {name: results, path: results}\n"
         )
 
@@ -131,6 +145,12 @@ def _marker(plan: Path) -> str:
 def _within_project(path: Path) -> str:
     root = project.root()
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+
+def _here(word: str) -> str:
+    """A word of a command, with the project's own folder left out of a path in it."""
+    name, sign, path = word.partition("=") if word.startswith("-") else ("", "", word)
+    return f"{name}{sign}{_within_project(Path(path))}" if path.startswith("/") else word
 
 
 def _without(table: str, marker: str) -> str:

@@ -168,7 +168,7 @@ def test_baseline_export_and_prune_say_what_they_did(tmp_path, results):
     done = ctxlab("export", "entry", "-o", tmp_path / "report.zip", "--results", results)
     assert done.stdout.strip() == str(tmp_path / "report.zip")
     assert ctxlab("prune", "--keep", "1", "--dry-run", "--results", results).stdout.endswith(
-        "would remove 1 runs\n"
+        "would remove 1 run\n"
     )
-    assert ctxlab("prune", "--keep", "1", "--results", results).stdout.endswith("removed 1 runs\n")
+    assert ctxlab("prune", "--keep", "1", "--results", results).stdout.endswith("removed 1 run\n")
     assert [run.name for run in (results / "entry").iterdir()] == [newer.name]

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ctxlab import errors, project
 from ctxlab.workbench import schedule
@@ -65,6 +66,47 @@ def test_the_entry_escapes_percent_and_quotes_paths(monkeypatch, tmp_path):
     assert "50\\% of it" in lines
     assert f"'{tmp_path}/a plan.toml'" in lines
     assert lines.count("\n") == 2
+
+
+def workflow(*options, file="notebooks/plan.toml"):
+    return schedule.Schedule("0 3 * * *", plan(file), options).workflow()
+
+
+def test_ci_is_told_no_place_of_this_machine():
+    inside = f"--results={project.root()}/out"
+    steps = yaml.safe_load(workflow("--fail-on", "worse", inside))["jobs"]["batch"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
+    assert commands[-1] == (
+        ".venv/bin/ctxlab batch notebooks/plan.toml --fail-on worse --results=out"
+    )
+    assert str(project.root()) not in workflow(inside)
+
+
+@pytest.mark.parametrize(
+    ("options", "file"),
+    [
+        ((), "/elsewhere/plan.toml"),
+        (("--results", "/elsewhere"), "notebooks/plan.toml"),
+        (("--results=/elsewhere",), "notebooks/plan.toml"),
+    ],
+)
+def test_what_ci_cannot_have_it_is_not_told(options, file):
+    told = workflow(*options, file=file)
+    assert "/elsewhere" in told
+    assert all(line.startswith("# ") for line in told.splitlines())
+
+
+@pytest.mark.parametrize(("code", "well"), [(0, True), (1, True), (2, False)])
+def test_in_ci_a_server_that_does_not_answer_stops_nothing(tmp_path, code, well):
+    steps = yaml.safe_load(workflow())["jobs"]["batch"]["steps"]
+    (fetch,) = [step["run"] for step in steps if " data" in step.get("run", "")]
+    for file, text in ((".venv/bin/ctxlab", f"#!/bin/sh\nexit {code}\n"), ("Makefile", "")):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    (tmp_path / ".venv/.ready").touch()
+    (tmp_path / ".venv/bin/ctxlab").chmod(0o755)
+    done = subprocess.run(["bash", "-e", "-c", fetch], cwd=tmp_path, check=False)
+    assert (done.returncode == 0) is well
 
 
 def test_installing_and_removing_leaves_every_other_line_as_it_was(crontab):
