@@ -73,7 +73,7 @@ def test_an_entry_shows_its_newest_run_and_what_changed(tmp_path: Path) -> None:
     for told in (
         "1 entry, 3 runs, the newest of 5 Nov 2026, 14:22 UTC", "All newest runs succeeded",
         "What is kept, 5", "kept turns", "38,610",
-        "Against the run before, 4 Nov 2026, 14:22 UTC 1 better seeds 4 → 5",
+        "Against the run before 4 Nov 2026, 14:22 UTC 1 better seeds 4 → 5",
         "2 earlier runs",
     ):  # fmt: skip
         assert told in " ".join(page.text.split())
@@ -109,7 +109,16 @@ def test_the_baseline_is_held_against_and_is_no_entry(tmp_path: Path) -> None:
     a_run(tmp_path, 5)
     text = " ".join(read(tmp_path).text.split())
     assert "1 entry, 1 run," in text
-    assert "Against the baseline, 1 Nov 2026, 14:22 UTC 1 better the same inputs" in text
+    assert "Against the baseline 1 Nov 2026, 14:22 UTC 1 better the same inputs" in text
+
+
+def test_a_notebook_that_changed_and_found_the_same_has_a_word(tmp_path: Path) -> None:
+    for day, source in ((3, "ab"), (4, "cd")):
+        other = {"path": "notebooks/01_kept.ipynb", "source_sha256": source * 32}
+        run = a_run(tmp_path, day, notebook=other, parameters={"seeds": day})
+        (run / "sums.csv").write_text("id,kept_turns\nall,7\n")
+    text = " ".join(read(tmp_path).text.split())
+    assert "14:22 UTC 1 same 2 inputs changed, the notebook too" in text
 
 
 def test_what_got_worse_is_told_by_table_and_has_a_page_of_its_own(tmp_path: Path) -> None:
@@ -119,7 +128,7 @@ def test_what_got_worse_is_told_by_table_and_has_a_page_of_its_own(tmp_path: Pat
     accepted = tmp_path / "a & b" / run_id(3)
     shutil.copytree(accepted, tmp_path / "baseline" / "a & b")
     text = " ".join((page := read(tmp_path)).text.split())
-    assert "the run before, 4 Nov 2026, 14:22 UTC 1 worse, 1 better table sums: 1 worse" in text
+    assert "the run before 4 Nov 2026, 14:22 UTC 1 worse, 1 better table sums: 1 worse" in text
     assert "All newest runs succeeded. Worse than the baseline: a & b." in text
     for name in ("baseline", "before"):
         place = f"comparisons/a & b/{name}.html"

@@ -60,9 +60,15 @@ class Held:
 
     @property
     def inputs_in_short(self) -> str:
-        """How many inputs differ, under which all of them can be unfolded."""
+        """How many inputs differ, under which all of them can be unfolded.
+
+        A notebook that measures otherwise and finds the same is worth a word.
+        """
         many = len(self.inputs)
-        return f"{many:,} {'input' if many == 1 else 'inputs'} changed"
+        told = f"{many:,} {'input' if many == 1 else 'inputs'} changed"
+        inputs = self.comparison.inputs if self.comparison else ()
+        notebook = any(each.what == "notebook.source_sha256" for each in inputs)
+        return f"{told}, the notebook{' too' if many > 1 else ''}" if notebook else told
 
     @property
     def tables(self) -> list[tuple[str, str]]:
