@@ -17,7 +17,9 @@ import anyio.to_thread
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
+from ctxlab.masking import masked
 from ctxlab.serving.door import Asked, Broken, Door, Failed, Reply
+from ctxlab.serving.telling import printable
 from ctxlab.sessions.recording.exchange import Recording, Sent
 from ctxlab.sessions.recording.request_log import RequestLog
 
@@ -115,7 +117,8 @@ class _Exchange:
             # A reply without an end makes the server close the connection.
             self._recording.fails({"type": "api_error", "message": str(broken)})
         except Exception as error:  # noqa: BLE001  one request must not end the server
-            sys.stderr.write(f"ctxlab: {type(error).__name__} in {self._asked.path}: {error}\n")
+            told = masked(f"{type(error).__name__} in {self._recording.path}: {error}")
+            sys.stderr.write(f"ctxlab: {printable(told)}\n")
             if self._begun:
                 self._recording.fails(error)
             else:

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 import orjson
 
 from ctxlab.cache.handler import COUNT_PATH
+from ctxlab.masking import masked
 from ctxlab.serving.door import Asked
 from ctxlab.sessions.auditing.audit import AuditedRequest, walk
 from ctxlab.sessions.model import Exchange
@@ -26,6 +27,9 @@ from ctxlab.sessions.reading.usage import normalised
 from ctxlab.sessions.recording.exchange import Recording
 
 _LONGEST = 200
+_MOST = 256 * 1024 * 1024
+"""Bytes of requests that wait to be told; more are counted."""
+_ITEM = 256 * 1024  # what an exchange is taken for, at least
 
 
 class Ended(NamedTuple):
@@ -39,18 +43,30 @@ class Ended(NamedTuple):
 
 
 class Teller:
-    """Prints lines in a thread of its own, in the order in which exchanges ended."""
+    """Prints lines in a thread of its own, in the order in which exchanges ended.
+
+    A request that it cannot make sense of gets a line that says so. Whoever reads slower than
+    requests come is told how many were left out: the log has them.
+    """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         """Tell lines through `tell`."""
         self._tell = tell
         self._queue: SimpleQueue[tuple[Asked, Recording] | None] = SimpleQueue()
+        self._waiting = self._left_out = 0
+        self._lock = Lock()
         self._streams = Streams()
+        self._begin()
         self._thread = Thread(target=self._run, name="teller")
         self._thread.start()
 
     def ended(self, asked: Asked, recording: Recording) -> None:
         """An exchange has ended; returns at once."""
+        with self._lock:
+            if self._waiting > _MOST:
+                self._left_out += 1
+                return
+            self._waiting += _size(asked)
         self._queue.put((asked, recording))
 
     def close(self) -> None:
@@ -58,19 +74,38 @@ class Teller:
         self._queue.put(None)
         self._thread.join()
 
-    def _run(self) -> None:
-        waiting: list[Exchange] = []
-        audited = walk(_drain(waiting))
-        while (item := self._queue.get()) is not None:
-            with suppress(OSError, ValueError):  # nobody reads our lines: the server goes on
-                self._tell(self._told(_ended(*item, self._streams), waiting, audited))
+    def _begin(self) -> None:
+        self._next: list[Exchange] = []
+        self._audited = walk(_drain(self._next))
 
-    @staticmethod
-    def _told(ended: Ended, waiting: list[Exchange], audited: Iterator[AuditedRequest]) -> str:
+    def _run(self) -> None:
+        while (item := self._queue.get()) is not None:
+            with self._lock:
+                self._waiting -= _size(item[0])
+                left_out, self._left_out = self._left_out, 0
+            lines = [f"{left_out:,} more requests were not told of; the log has them"]
+            for line in [*lines[: bool(left_out)], self._line(*item)]:
+                with suppress(OSError, ValueError):  # nobody reads us: the server goes on
+                    self._tell(printable(line))
+
+    def _line(self, asked: Asked, recording: Recording) -> str:
+        """Of one exchange, whatever it holds: no request may silence those that follow."""
+        try:
+            return self._told(_ended(asked, recording, self._streams))
+        except Exception as error:  # noqa: BLE001  see above
+            self._begin()
+            told = f"could not be told: {type(error).__name__}: {masked(str(error))[:_LONGEST]}"
+            return f"{_clock(recording.line)}  {asked.method} {recording.path}  {told}"
+
+    def _told(self, ended: Ended) -> str:
         if ended.exchange is None:
-            return printable(f"{_clock(ended.line)}  {_plain(ended)}")
-        waiting.append(ended.exchange)
-        return printable(f"{_clock(ended.line)}  {used(next(audited), ended.line)}")
+            return f"{_clock(ended.line)}  {_plain(ended)}"
+        self._next.append(ended.exchange)
+        return f"{_clock(ended.line)}  {used(next(self._audited), ended.line)}"
+
+
+def _size(asked: Asked) -> int:
+    return max(_ITEM, len(asked.body))
 
 
 class Streams:
@@ -92,7 +127,7 @@ class Streams:
 
 def used(row: AuditedRequest, line: dict[str, Any]) -> str:
     """What a request used, and why it broke the cache."""
-    parts = [row.model]
+    parts = [masked(row.model)[:_LONGEST]]
     if row.counts is None:
         parts.append("usage unknown")
     else:
@@ -133,11 +168,11 @@ def _plain(ended: Ended) -> str:
     asked, line = ended.asked, ended.line
     status = line.get("status") or "no answer"
     error = line.get("error") or {}
-    what = [f"{asked.method} {asked.path}", str(status)]
+    what = [f"{asked.method} {line['path']}", str(status)]
     if error:
-        what.append(f"{error.get('type')}: {str(error.get('message'))[:_LONGEST]}")
+        what.append(f"{error.get('type')}: {error.get('message')}"[:_LONGEST])
     counted = (line.get("response") or {}).get("input_tokens")
-    if asked.path == COUNT_PATH and counted is not None:
+    if asked.path == COUNT_PATH and type(counted) is int:  # an upstream may say anything there
         what.append(f"{counted:,} input tokens")
     if line.get("complete") is False:
         what.append("incomplete")
@@ -145,7 +180,7 @@ def _plain(ended: Ended) -> str:
 
 
 def _ended(asked: Asked, recording: Recording, streams: Streams) -> Ended:
-    line = recording.line or {"status": recording.status}
+    line = recording.line or {"status": recording.status, "path": recording.path}
     body = _body(asked)
     response = line.get("response") or {}
     usage = response.get("usage")

@@ -3,14 +3,18 @@
 A line is `{"schema": 1, "time", "seconds", "path", "status", "request", "response", "request_id",
 "tools_fingerprint"}`, with `agent` where one was named, `error` {type, message} where it failed,
 `complete: false` where the answer was not seen to its end, and `simulated: true` where no API gave
-it. `request` is the body as it was sent. No header is written and no query; a credential of the
-request's headers is masked wherever else it stands.
+it. `request` is the body as it was sent, byte for byte but for line breaks between its parts, and
+for secrets: no header is written and no query, and inside strings `hiding` masks the credentials of
+the request's headers, those of its MCP servers and whatever looks like a key. Equal strings stay
+equal by that, so that an audit that compares beginnings finds what it would find in the original.
+
+An exchange is never left out: what cannot be derived is (the fingerprint of tools that are nested
+too deep is empty, a field of the answer that no JSON encoder takes is missing).
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,16 +24,15 @@ from typing import Any
 import orjson
 
 from ctxlab.errors import CtxlabError
-from ctxlab.masking import MASK, masked
 from ctxlab.prefix.canonical import encode_tool
 from ctxlab.sessions.model import Line
 from ctxlab.sessions.recording.heard import STREAMED, error_of, hear
+from ctxlab.sessions.recording.hiding import credentials_of, hidden, masked_path
 from ctxlab.sessions.recording.request_log import RequestLog
 
 SCHEMA = 1
-_CREDENTIALS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key")
-_LONGEST = 64 * 1024 * 1024
-_KEY = re.compile(r"^(?=.*\d|sk-)\S{8,}$")  # a placeholder such as `dummy` may stand anywhere
+_LONGEST = 16 * 1024 * 1024
+_LONGEST_MESSAGE = 1_000
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Recording:
         self._headers = {name.lower(): value for name, value in headers.items()}
 
     def saw(self, chunk: bytes) -> None:
-        """A piece of the answer's body, as it came over the wire."""
+        """A piece of the answer's body, as it came over the wire; what is too long is cut off."""
         kind = self._headers.get("content-type", STREAMED)
         if "json" in kind or kind.startswith("text/"):  # no downloads
             self._size += len(chunk)
@@ -79,8 +82,13 @@ class Recording:
         """There will be no answer, or no more of it."""
         self._error = error_of(error) if isinstance(error, BaseException) else dict(error)
 
+    @property
+    def path(self) -> str:
+        """The path without secrets, for whoever tells of it."""
+        return masked_path(self._sent.path, credentials_of(self._sent.headers))
+
     def finish(self, *, ended: bool) -> dict[str, Any]:
-        """Append the line, unless that was done, and give it back.
+        """Append the line, unless that was done, and give back what it says of the exchange.
 
         Args:
             ended: whether the answer's body came to its end.
@@ -88,33 +96,53 @@ class Recording:
         if not self._finished:
             self._finished = True
             try:
-                self.line = self._made(ended=ended)
-                text = without(_credentials(self._sent), orjson.dumps(self.line))
-                self.place = self._log.append(text)
+                text = self._written(ended=ended)
             except Exception as error:  # noqa: BLE001  what is recorded must never fail by it
-                self._log.tell(f"{type(error).__name__}: {error}")
+                text = self._least(error)
             self._chunks.clear()
+            self.place = self._log.append(text)
         return self.line
 
-    def _made(self, *, ended: bool) -> dict[str, Any]:
+    def _written(self, *, ended: bool) -> bytes:
+        """The line, and `line` without the request: of all else there is little."""
+        answer = self._answer(ended=ended and self._size <= _LONGEST)
+        raw, told = read_request(self._sent.body)
+        models = [str((each or {}).get("model")) for each in (told, answer.get("response"))]
+        secrets = credentials_of(self._sent.headers, models)
+        head = self._head(tools_fingerprint((told or {}).get("tools") or ()), secrets)
+        self.line = orjson.loads(hidden(orjson.dumps({**head, **answer}), secrets))
+        if "error" in self.line:  # masked first: of a secret that is cut, half would stay
+            self.line["error"] = {
+                name: text[:_LONGEST_MESSAGE] for name, text in self.line["error"].items()
+            }
+        request = None if raw is None else orjson.Fragment(hidden(raw, secrets))
+        return orjson.dumps({**self.line, "request": request})
+
+    def _least(self, error: Exception) -> bytes:
+        """The line of an exchange of which no more could be written."""
+        told = {"type": type(error).__name__, "message": "it could not be written down"}
+        self.line = {**self._head("", []), "path": self.path.encode(errors="replace").decode()}
+        self.line |= {"error": told, "complete": False}
+        return orjson.dumps(self.line)
+
+    def _head(self, fingerprint: str, secrets: list[str]) -> dict[str, Any]:
         sent = self._sent
-        request, fingerprint = read_request(sent.body)
-        line: dict[str, Any] = {
+        head: dict[str, Any] = {
             "schema": SCHEMA,
             "time": round(self._time, 6),
             "seconds": round(time.monotonic() - self._begun, 6),
-            "path": masked(sent.path),
+            "path": masked_path(sent.path, secrets),
             "status": self.status,
-            "request": request,
+            "request": None,
             "response": None,
             "request_id": "",
             "tools_fingerprint": fingerprint,
         }
         if sent.agent:
-            line["agent"] = sent.agent
+            head["agent"] = sent.agent
         if sent.simulated:
-            line["simulated"] = True
-        return {**line, **self._answer(ended=ended)}
+            head["simulated"] = True
+        return head
 
     def _answer(self, *, ended: bool) -> dict[str, Any]:
         if self.status is None:
@@ -129,29 +157,29 @@ class Recording:
         return told
 
 
-def read_request(body: bytes) -> tuple[Any, str]:
-    """What the log writes of a request body (None where it is no JSON object), and the fingerprint.
-
-    The fingerprint is that of `ToolSegments.core_fingerprint`, over every tool as it was sent;
-    empty where something stands in `tools` that is no tool.
-    """
+def read_request(body: bytes) -> tuple[bytes | None, dict[str, Any] | None]:
+    """A request body as one line of JSON, and what it says; None where it is no JSON object."""
     try:
-        request = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None, ""
+        # In a list, since it will stand in a line: that is one level more, and there is a last one.
+        (request,) = orjson.loads(b"[" + body + b"]")
+    except ValueError:
+        return None, None
     if not isinstance(request, dict):
-        return None, ""
-    fingerprint = tools_fingerprint(request.get("tools") or ())
-    if b"authorization_token" in body and _mask_servers(request):
-        return request, fingerprint
-    # The bytes themselves: numbers keep their spelling, and nothing is written twice.
-    one_line = b"\n" not in body and b"\r" not in body
-    return orjson.Fragment(body) if one_line else request, fingerprint
+        return None, None
+    # The bytes themselves: numbers keep their spelling. Line breaks stand between parts only.
+    return body.replace(b"\r", b" ").replace(b"\n", b" "), request
 
 
 def tools_fingerprint(tools: Any) -> str:
-    """16 hex digits of the SHA-256 over the canonical tools, without their `cache_control`."""
-    return _fingerprint(orjson.dumps(tools))
+    """16 hex digits of the SHA-256 over the canonical tools, without their `cache_control`.
+
+    It is that of `ToolSegments.core_fingerprint`, over every tool as it was sent; empty where
+    something stands in `tools` that is no tool, or is nested too deep.
+    """
+    try:
+        return _fingerprint(orjson.dumps(tools))
+    except (TypeError, ValueError):
+        return ""
 
 
 @lru_cache(maxsize=32)  # a session sends the same tools again and again
@@ -161,30 +189,6 @@ def _fingerprint(raw: bytes) -> str:
         for tool in orjson.loads(raw):
             bare = {name: value for name, value in tool.items() if name != "cache_control"}
             running.update(encode_tool(bare).encode())
-    except (AttributeError, TypeError, CtxlabError):
+    except (AttributeError, TypeError, RecursionError, CtxlabError):
         return ""
     return running.hexdigest()[:16]
-
-
-def without(credentials: list[str], line: bytes) -> bytes:
-    """The line with *** in the place of each credential, should one stand in it."""
-    for credential in credentials:
-        line = line.replace(orjson.dumps(credential)[1:-1], MASK.encode())
-    return line
-
-
-def _credentials(sent: Sent) -> list[str]:
-    values = (sent.headers.get(name, "") for name in _CREDENTIALS)
-    words = (word for value in values for word in value.split()[-1:])
-    return [word for word in words if _KEY.match(word)]
-
-
-def _mask_servers(request: dict[str, Any]) -> bool:
-    """Mask the one place of a Messages request that holds a credential: its MCP servers."""
-    servers = request.get("mcp_servers")
-    found = False
-    for server in servers if isinstance(servers, list) else ():
-        if isinstance(server, dict) and server.get("authorization_token"):
-            server["authorization_token"] = MASK
-            found = True
-    return found

@@ -13,8 +13,6 @@ from typing import Any
 import httpx2
 import orjson
 
-from ctxlab.masking import masked
-
 STREAMED = "text/event-stream"
 _KEPT = (
     "id",
@@ -31,7 +29,9 @@ _KEPT = (
 )
 _TELLING = (b'"usage"', b'"error"', b"message_stop", b"[DONE]")
 _LONGEST = 64 * 1024 * 1024
-_LONGEST_MESSAGE = 1_000
+_LONGEST_MESSAGE = 64 * 1024
+"""Far more than is written: it is masked, and cut only then."""
+_PORTION = 16 * 1024  # compressed bytes may hold a thousand times as many
 _REFUSED = 300
 _OK = 200
 
@@ -59,9 +59,9 @@ def hear(status: int, headers: Mapping[str, str], chunks: Iterable[bytes], *, en
         chunks: the body's bytes, content encoding and all.
         ended: whether the body came to its end.
     """
-    body = _decoded(headers.get("content-encoding", ""), chunks)
+    body, whole = _decoded(headers.get("content-encoding", ""), chunks)
     kind = headers.get("content-type", "")
-    heard = Heard(complete=ended)
+    heard = Heard(complete=ended and whole)
     if kind.startswith(STREAMED) and status < _REFUSED:
         _hear_events(heard, body)
     else:
@@ -72,13 +72,14 @@ def hear(status: int, headers: Mapping[str, str], chunks: Iterable[bytes], *, en
 
 def error_of(error: BaseException) -> dict[str, str]:
     """An exception in the form of the API's errors."""
-    return {"type": type(error).__name__, "message": _shortened(str(error))}
+    told = str(error)[:_LONGEST_MESSAGE].encode(errors="replace").decode()
+    return {"type": type(error).__name__, "message": told}
 
 
-def _decoded(encoding: str, chunks: Iterable[bytes]) -> bytes:
-    """The body without its content encoding, as far as it came."""
+def _decoded(encoding: str, chunks: Iterable[bytes]) -> tuple[bytes, bool]:
+    """The body without its content encoding, as far as it came, and whether it was not too long."""
     if not encoding:
-        return b"".join(chunks)
+        return b"".join(chunks), True
     response = httpx2.Response(_OK, headers={"content-encoding": encoding}, stream=_Chunks(chunks))
     parts, size = [], 0
     try:
@@ -89,7 +90,7 @@ def _decoded(encoding: str, chunks: Iterable[bytes]) -> bytes:
                 break
     except httpx2.DecodingError:
         pass  # it was cut off
-    return b"".join(parts)
+    return b"".join(parts), size <= _LONGEST
 
 
 class _Chunks(httpx2.SyncByteStream):
@@ -97,7 +98,9 @@ class _Chunks(httpx2.SyncByteStream):
         self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._chunks
+        for chunk in self._chunks:
+            for start in range(0, len(chunk), _PORTION):
+                yield chunk[start : start + _PORTION]
 
 
 def _hear_body(heard: Heard, body: bytes, status: int, kind: str) -> None:
@@ -117,12 +120,15 @@ def _refusal(status: int, value: Any, body: bytes) -> dict[str, str]:
     if isinstance(told, dict):
         return _error(told)
     text = body[:_LONGEST_MESSAGE].decode(errors="replace").strip()
-    return {"type": f"http_{status}", "message": _shortened(text)}
+    return {"type": f"http_{status}", "message": text}
 
 
 def _error(told: Mapping[str, Any]) -> dict[str, str]:
     kind, message = told.get("type"), told.get("message")
-    return {"type": str(kind or "error"), "message": _shortened(str(message or ""))}
+    return {
+        "type": str(kind or "error")[:_LONGEST_MESSAGE],
+        "message": str(message or "")[:_LONGEST_MESSAGE],
+    }
 
 
 def _hear_events(heard: Heard, body: bytes) -> None:
@@ -174,7 +180,16 @@ def _add(heard: Heard, value: Any) -> None:
 
 
 def _kept(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value[name] for name in _KEPT if name in value}
+    return {name: value[name] for name in _KEPT if name in value and _is_writable(value[name])}
+
+
+def _is_writable(value: Any) -> bool:
+    """What is nested deeper than it can be written is left out, for the sake of the rest."""
+    try:
+        orjson.dumps([[[value]]])
+    except TypeError:
+        return False
+    return True
 
 
 def _json(body: bytes) -> Any:
@@ -182,7 +197,3 @@ def _json(body: bytes) -> Any:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-
-
-def _shortened(text: str) -> str:
-    return masked(text[:_LONGEST_MESSAGE])

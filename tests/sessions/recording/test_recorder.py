@@ -123,6 +123,79 @@ def test_a_placeholder_for_a_key_masks_nothing(tmp_path: Path):
     assert lines(log)[0]["request"] == base()
 
 
+@pytest.mark.parametrize("key", ["12345678", "claude-opus-5", "abcdefghijklmnop"])
+def test_a_key_never_spoils_a_line(tmp_path: Path, key: str):
+    log, asked = tmp_path / "log.jsonl", {**ASKED, "max_tokens": 1234567890}
+    with upstream(says(json_answer({**MESSAGE, "id": "msg_1234567890"}))) as made:
+        network(log, made.url).with_options(api_key=key).messages.create(**asked, timeout=30)
+    (line,) = lines(log)
+    assert line["request"] == asked
+    assert line["response"]["model"] == MESSAGE["model"]
+
+
+def test_what_an_upstream_says_is_masked_too(tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    told = {**MESSAGE, "id": f"msg {SECRET}", "stop_reason": SECRET}
+    with upstream(says(json_answer(told, **{"request-id": f"/{SECRET}"}))) as made:
+        network(log, made.url).messages.create(**ASKED)
+    error = {"type": f"a {SECRET}", "message": "x" * 985 + f" {SECRET}"}
+    refusal = {"type": "error", "error": error}
+    with (
+        upstream(says(json_answer(refusal, "400 Bad Request"))) as made,
+        pytest.raises(anthropic.BadRequestError),
+    ):
+        network(log, f"{made.url}/{SECRET}").messages.create(**ASKED)
+    assert "sk-ant" not in log.read_text()
+    assert [line["path"] for line in lines(log)] == ["/v1/messages", "/***/v1/messages"]
+
+
+DEEP = '{"a":' * 300 + "1" + "}" * 300
+
+
+@pytest.mark.parametrize(
+    ("place", "fingerprint"),
+    [
+        ('"tools":[{"name":"n","input_schema":%s}]', False),
+        ('"messages":[{"role":"user","content":[{"type":"tool_use","input":%s}]}]', True),
+    ],
+)
+def test_what_is_nested_deep_is_recorded(tmp_path: Path, place: str, fingerprint: bool, capsys):
+    log = tmp_path / "log.jsonl"
+    body = ('{"model": "m",\n' + place % DEEP + "}").encode()
+    deep = b'{"type":"message","diagnostics":%s,"usage":{"input_tokens":7}}' % DEEP.encode()
+    answer = httpx2.MockTransport(
+        lambda _: httpx2.Response(200, headers={"content-type": "application/json"}, content=deep)
+    )
+    with httpx2.Client(transport=Recorder(log, answer)) as asking:
+        asking.post("http://x/v1/messages", content=body)
+    (line,) = lines(log)
+    assert line["request"] == json.loads(body)
+    assert line["response"] == {"type": "message", "usage": {"input_tokens": 7}}
+    assert bool(line["tools_fingerprint"]) is fingerprint
+    assert not capsys.readouterr().err
+
+
+def test_an_answer_too_long_to_hold_is_recorded_as_incomplete(tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    piece = b"x" * 1_000_000
+
+    def pieces():
+        yield b'{"text":"'
+        yield from [piece] * 20
+        yield b'"}'
+
+    answer = httpx2.MockTransport(
+        lambda _: httpx2.Response(
+            200, headers={"content-type": "application/json"}, content=pieces()
+        )
+    )
+    with httpx2.Client(transport=Recorder(log, answer)) as asking:
+        assert len(asking.post("http://x/v1/messages", json=ASKED).content) > 20_000_000
+    (line,) = lines(log)
+    assert (line["complete"], line["response"]) == (False, None)
+    assert "error" not in line
+
+
 def test_a_stream_passes_untouched_and_its_usage_is_picked_up(tmp_path: Path):
     log = tmp_path / "log.jsonl"
     with upstream(says(*streamed())) as made:
