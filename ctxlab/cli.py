@@ -36,6 +36,14 @@ class FailOn(StrEnum):
     WORSE = "worse"
 
 
+class Then(StrEnum):
+    """What follows the last scripted reply."""
+
+    ERROR = "error"
+    ECHO = "echo"
+    REPEAT = "repeat"
+
+
 class Cluster(StrEnum):
     """Where a cluster is started."""
 
@@ -472,7 +480,17 @@ def _serve(
         None, metavar="URL", help="forward to this address instead of simulating the answers"
     ),
     replies: Path = typer.Option(
-        None, help="what the simulated model says: a JSON list or JSONL; by default an echo"
+        None,
+        help="what the simulated model says, in order; by default it echoes. A JSON list, or JSONL "
+        'with one a line: "a text", [content blocks], or {"content": either}',
+    ),
+    then: Then = typer.Option(
+        Then.ERROR, help="what follows the last reply: a 400 error, echoes, or the first again"
+    ),
+    minimum_tokens: int = typer.Option(
+        None,
+        metavar="N",
+        help="the shortest prefix that is simulated as cached; with it a model may have any name",
     ),
     record: Path = typer.Option(
         Path("ctxlab-requests.jsonl"), help="the log to append exchanges to, for `ctxlab audit`"
@@ -497,9 +515,10 @@ def _serve(
     from ctxlab.serving.options import size
 
     options = serving.Options(
-        record=record, host=host, port=port, upstream=upstream, max_body=size(max_body),
-        replies=serving.read_replies(replies) if replies else None, timeout=timeout,
-        latency=latency,
+        record=record.expanduser(), host=host, port=port, upstream=upstream,
+        max_body=size(max_body),
+        replies=serving.read_replies(replies.expanduser()) if replies else None, timeout=timeout,
+        latency=latency, then=then.value, minimum_tokens=minimum_tokens,
     )  # fmt: skip
     serving.serve(options, typer.echo, lambda line: typer.echo(f"ctxlab: {line}", err=True))
 

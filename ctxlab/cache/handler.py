@@ -62,12 +62,12 @@ class MessagesHandler:
         server_tool: ServerTool | None = None,
     ) -> None:
         self.cache = cache or PromptCache()
-        self._reply = Replier(replies, server_tool)
+        self._reply = Replier(replies, server_tool, self.cache.run)
         self._requests = count(1)
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Answer one HTTP request; whatever is refused comes back in the API's own error form."""
-        request_id = f"req_simulated_{next(self._requests):06d}"
+        request_id = f"req_simulated_{self.cache.run}{next(self._requests):06d}"
         sent = {name.lower(): value for name, value in headers.items()}
         try:
             return self._route(method, path, sent, body, request_id)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from ctxlab import tokens
 from ctxlab.cache.estimate import estimate
@@ -26,26 +26,38 @@ Reply = str | Sequence[Mapping[str, Any]]
 Replies = Callable[[Mapping[str, Any]], Reply] | Iterable[Reply]
 ServerTool = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 """A server tool: the request and a `server_tool_use` block in, its result block out."""
+Then = Literal["error", "echo", "repeat"]
+"""What follows the last reply of a script: a 400, an echo, or the first one again."""
 _ID_PREFIXES = {"tool_use": "toolu", "server_tool_use": "srvtoolu"}
 
 
 class Script:
-    """Replies in order, one a request."""
+    """Replies in order, one a request; then what `then` says.
 
-    def __init__(self, replies: Iterable[Reply]) -> None:
+    >>> again = Script(["one", "two"], then="repeat")
+    >>> [again({}) for _ in range(3)]
+    ['one', 'two', 'one']
+    """
+
+    def __init__(self, replies: Iterable[Reply], then: Then = "error") -> None:
         self._replies = list(replies)
+        self._then = then
         self._next = 0
         self._lock = Lock()
 
-    def __call__(self, _request: Mapping[str, Any]) -> Reply:
+    def __call__(self, request: Mapping[str, Any]) -> Reply:
         """The next reply, whatever the request.
 
         Raises:
-            InvalidRequest: there is none left.
+            InvalidRequest: there is none left, and that is an error.
         """
         with self._lock:
             number, self._next = self._next, self._next + 1
         if number >= len(self._replies):
+            if self._then == "echo":
+                return echo(request)
+            if self._then == "repeat" and self._replies:
+                return self._replies[number % len(self._replies)]
             raise InvalidRequest(f"the script has {len(self._replies)} replies, and all were given")
         return self._replies[number]
 
@@ -77,7 +89,10 @@ def tool_call(name: str, **arguments: Any) -> dict[str, Any]:
 class Replier:
     """Turns replies into what a response holds: blocks with ids, stop reason, output tokens."""
 
-    def __init__(self, replies: Replies | None, server_tool: ServerTool | None = None) -> None:
+    def __init__(
+        self, replies: Replies | None, server_tool: ServerTool | None = None, run: str = ""
+    ) -> None:
+        self._run = run
         self._reply = echo if replies is None else replies if callable(replies) else Script(replies)
         self._server_tool = server_tool
         self._ids = count(1)
@@ -104,11 +119,14 @@ class Replier:
         prefix = _ID_PREFIXES.get(str(block.get("type")))
         done = dict(block)
         if prefix and "id" not in done:
-            done = {"type": done["type"], "id": f"{prefix}_simulated_{next(self._ids):06d}", **done}
+            done = {"type": done["type"], "id": self._new_id(prefix), **done}
         if block.get("type") != "server_tool_use" or done["id"] in answered:
             return [done]
         answer = self._server_tool or (answer_search if is_search(done) else None)
         return [done, dict(answer(request, done))] if answer else [done]
+
+    def _new_id(self, prefix: str) -> str:
+        return f"{prefix}_simulated_{self._run}{next(self._ids):06d}"
 
 
 def _written(block: Mapping[str, Any]) -> int:

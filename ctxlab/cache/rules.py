@@ -138,7 +138,8 @@ def _build(model: str, overrides: dict[str, Any]) -> Rules:
         hint = f"near names: {', '.join(near)}; " if near else ""
         raise InvalidRequest(
             f"model: {model} is not in data/cache_rules.toml; {hint}"
-            'any name will do with model_rules={"minimum_tokens": …}',
+            'any name will do with a minimum: model_rules={"minimum_tokens": …} in Python, '
+            "--minimum-tokens with ctxlab serve",
             status=404,
         )
     return replace(_from_table(model), **overrides)

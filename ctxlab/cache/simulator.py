@@ -24,6 +24,8 @@ from ctxlab.cache.validation import BARE, Envelope
 
 Key = tuple[bytes, bytes]
 Clock = Callable[[], float]
+SIMULATED = "msg_simulated_"
+"""How the ids of simulated answers begin: whoever records one knows it by that."""
 _SWEEP_EVERY = 4_096
 
 
@@ -65,6 +67,7 @@ class PromptCache:
         count: tokens of one content block, system block or tool. When it is given the total is
             the sum of its answers; else blocks are counted with o200k (an estimate) and the
             tokens that tools bring along are added where the table knows them.
+        run: stands in every id: ids of several caches that meet in one log are told apart by it.
 
     >>> cache = PromptCache({"minimum_tokens": 1}, count=lambda block: 10)
     >>> request = {"model": "claude-opus-5", "cache_control": {"type": "ephemeral"},
@@ -80,8 +83,11 @@ class PromptCache:
         model_rules: Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         count: Count | None = None,
+        *,
+        run: str = "",
     ) -> None:
         """See the class."""
+        self.run = run
         self._overrides = dict(model_rules or {})
         if count is not None:
             self._overrides.setdefault("tool_prompt_tokens", (0, 0))
@@ -170,7 +176,7 @@ class PromptCache:
             self._sweep(now)
         read = self._read(layout, now)
         usage, written = self._settle(layout, read, now)
-        message_id = f"msg_simulated_{self._sent:012d}"
+        message_id = f"{SIMULATED}{self.run}{self._sent:012d}"
         usage["diagnostics"] = self._fingerprints.compare(layout, asked, message_id, read)
         usage["message_id"] = message_id
         return Pending(usage, message_id, self, written)

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from ctxlab.cache.replies import Reply
+from ctxlab.cache.replies import Reply, Then
 from ctxlab.errors import InputError, UsageError
 
+LINES = (".jsonl", ".ndjson")
 DEFAULT_RECORD = "ctxlab-requests.jsonl"
 _SIZE = re.compile(r"(\d+)\s*(?:([kmg])?i?b?)?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
@@ -40,6 +41,10 @@ class Options:
     """An http(s) address that requests are forwarded to; None answers from the simulated cache."""
     replies: Sequence[Reply] | None = field(default=None, repr=False)
     """What the simulated model says, in order; None echoes."""
+    then: Then = "error"
+    """What follows the last of them."""
+    minimum_tokens: int | None = None
+    """The shortest prefix that is cached, whatever the model; None takes the dated table's."""
     max_body: int = 32 * 1024**2
     """Bytes of a request's body; the API's own limit is the default."""
     timeout: float = 600.0
@@ -56,6 +61,12 @@ class Options:
             _check_upstream(self.upstream)
             if self.replies is not None:
                 raise UsageError("--replies are for simulated answers; an upstream gives its own")
+            if self.minimum_tokens is not None:
+                raise UsageError(
+                    "--minimum-tokens is for simulated answers; an upstream has its own"
+                )
+        if self.minimum_tokens is not None and self.minimum_tokens < 0:
+            raise UsageError(f"--minimum-tokens is not below 0, as {self.minimum_tokens} is")
 
 
 def size(text: str) -> int:
@@ -71,24 +82,35 @@ def size(text: str) -> int:
 
 
 def read_replies(path: Path) -> list[Reply]:
-    """Replies of a JSON list or of JSONL: each a text, or a list of content blocks.
+    """The replies of a JSON list, or of JSONL with one a line.
+
+    Each is a text, a list of content blocks, or an object whose `content` is one of the two. Of a
+    file named .jsonl every line is a reply; a JSON document that is no list is one reply.
 
     Raises:
         InputError: with path and place.
         OSError: the file cannot be read.
     """
     raw = path.read_bytes()
+    placed = _lines(raw, path) if path.suffix in LINES else _document(raw, path)
+    if not placed:
+        raise InputError("there is no reply in it", path=path)
+    return [_reply(value, path, place) for place, value in placed]
+
+
+def _document(raw: bytes, path: Path) -> list[tuple[str, Any]]:
     try:
         value = orjson.loads(raw)
-        values = value if isinstance(value, list) else [value]
-        places = [f"[{number}]" for number in range(len(values))]
     except orjson.JSONDecodeError:
-        rows = [(number, row) for number, row in enumerate(raw.splitlines(), 1) if row.strip()]
-        places = [str(number) for number, _ in rows]
-        values = [_row(row, path, number) for number, row in rows]
-    if not values:
-        raise InputError("there is no reply in it", path=path)
-    return [_reply(value, path, place) for value, place in zip(values, places, strict=True)]
+        return _lines(raw, path)
+    if isinstance(value, list):
+        return [(f"[{number}]", each) for number, each in enumerate(value)]
+    return [("", value)]
+
+
+def _lines(raw: bytes, path: Path) -> list[tuple[str, Any]]:
+    rows = [(number, row) for number, row in enumerate(raw.splitlines(), 1) if row.strip()]
+    return [(str(number), _row(row, path, number)) for number, row in rows]
 
 
 def _row(row: bytes, path: Path, number: int) -> Any:
@@ -99,15 +121,22 @@ def _row(row: bytes, path: Path, number: int) -> Any:
 
 
 def _reply(value: Any, path: Path, place: str) -> Reply:
+    told = "a reply is a text, a list of content blocks, or an object with one of them as content"
     if isinstance(value, str):
         return value
-    blocks = value.get("content") if isinstance(value, dict) else value
-    if isinstance(blocks, str):
-        return blocks
-    if isinstance(blocks, list) and blocks and all(map(_is_block, blocks)):
-        return blocks
-    told = 'a reply is a text or a list of content blocks, such as {"type": "text", "text": …}'
-    raise InputError(told, path=path, place=place)
+    if isinstance(value, dict):
+        if value.get("type") == "text" and "content" not in value:
+            told = f"{told}: put the block into a list"
+        value, place = value.get("content"), f"{place}.content" if "content" in value else place
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not value:
+        raise InputError(told, path=path, place=place)
+    for number, block in enumerate(value):
+        if not _is_block(block):
+            told = 'no content block, such as {"type": "text", "text": …}'
+            raise InputError(told, path=path, place=f"{place}[{number}]")
+    return value
 
 
 def _is_block(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import secrets
 import signal
 import socket
 from collections.abc import Callable
@@ -109,9 +110,16 @@ async def _run(options: Options, listener: socket.socket, teller: Teller) -> Non
 
 def _simulated(options: Options) -> Any:
     from ctxlab.cache.handler import MessagesHandler  # noqa: PLC0415  as above
+    from ctxlab.cache.replies import Script  # noqa: PLC0415  as above
+    from ctxlab.cache.simulator import PromptCache  # noqa: PLC0415  as above
     from ctxlab.serving.simulated import Simulated  # noqa: PLC0415  as above
 
-    return Simulated(MessagesHandler(replies=options.replies), options.latency)
+    least = options.minimum_tokens
+    rules = None if least is None else {"minimum_tokens": least}
+    # Logs of several runs of the server may be read together: their ids are told apart.
+    cache = PromptCache(rules, run=f"{secrets.token_hex(4)}_")
+    replies = None if options.replies is None else Script(options.replies, options.then)
+    return Simulated(MessagesHandler(cache, replies), options.latency)
 
 
 def _server(endpoint: Any) -> uvicorn.Server:

@@ -20,6 +20,8 @@ import anthropic
 import pytest
 from uv import find_uv_bin
 
+from ctxlab.errors import InputError
+from ctxlab.serving import read_replies
 from tests.cache.requests import MARK
 from tests.conftest import need_service
 from tests.serving.processes import Served, serving
@@ -244,6 +246,53 @@ def test_replies_from_a_file(tmp_path: Path):
             asking.messages.create(**asked())
 
 
+def test_what_follows_the_last_reply(tmp_path: Path):
+    script = tmp_path / "replies.jsonl"
+    script.write_text('[{"type": "text", "text": "Once."}]\n')
+    for then, told in (("echo", "hello"), ("repeat", "Once.")):
+        with serving(tmp_path, "--replies", str(script), "--then", then) as own:
+            asking = client(own)
+            answers = [asking.messages.create(**asked()).content[0].text for _ in range(2)]
+        assert answers == ["Once.", told]
+
+
+def test_a_model_may_have_any_name_where_a_minimum_is_given(served: Served, tmp_path: Path):
+    with pytest.raises(anthropic.NotFoundError, match="--minimum-tokens with ctxlab serve"):
+        client(served).messages.create(**asked(model="my-model"))
+    with serving(tmp_path, "--minimum-tokens", "1") as own:
+        marked = asked(model="my-model", cache_control={"type": "ephemeral"})
+        usage = [client(own).messages.create(**marked).usage for _ in range(2)]
+    assert usage[0].cache_creation_input_tokens == usage[1].cache_read_input_tokens > 0
+
+
+def test_ids_of_two_servers_are_told_apart(tmp_path: Path):
+    ids = []
+    for _ in range(2):
+        with serving(tmp_path) as own:
+            ids.append(client(own).messages.create(**asked()).id)
+    assert ids[0] != ids[1]
+    assert all(each.startswith("msg_simulated_") for each in ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("r.json", '["fine", {"content": 3}]', "r.json:[1].content: a reply is"),
+        ("r.json", '[["fine"]]', "r.json:[0][0]: no content block"),
+        ("r.json", '[{"type": "text", "text": "x"}]', "put the block into a list"),
+        ("r.json", '{"text": "x"}', "r.json: a reply is"),
+        ("r.jsonl", '"fine"\n\n[{"type": "text"}]', "r.jsonl:3[0]: no content block"),
+        ("r.jsonl", '"fine"\n{', "r.jsonl:2: no JSON"),
+        ("r.jsonl", "", "r.jsonl: there is no reply in it"),
+    ],
+)
+def test_a_wrong_reply_is_told_with_its_place(tmp_path: Path, name: str, text: str, told: str):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_replies(tmp_path / name)
+    assert told in str(refused.value)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_signals_end_it_cleanly(tmp_path: Path, number: int, code: int):
     body = json.dumps(asked()).encode()
@@ -329,7 +378,7 @@ def test_it_refuses_what_it_cannot_do(tmp_path: Path):
         port = taken.getsockname()[1]
         for options, told in (
             (["--port", str(port)], "cannot listen on 127.0.0.1 port"),
-            (["--replies", str(script)], "replies.json:[1]: a reply is a text or a list"),
+            (["--replies", str(script)], "replies.json:[1]: a reply is a text, a list"),
             (["--upstream", "ftp://x"], "--upstream is an address such as"),
             (["--max-body", "lots"], "a size is a number of bytes"),
             (["--record", str(tmp_path)], "Is a directory"),

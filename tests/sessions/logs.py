@@ -42,7 +42,12 @@ def planted_log(path: Path, count: int = 12) -> Path:
             at += 720 if number == 10 else 40
             clock.now = at
             usage = cache.send(body)
-            answer = {"id": usage.pop("message_id"), "model": body["model"], "usage": usage}
+            del usage["message_id"]
+            answer = {
+                "id": f"msg_{path.parent.name}_{path.stem}_{number}",
+                "model": body["model"],
+                "usage": usage,
+            }
             del usage["diagnostics"]
             line = {"schema": 1, "time": at, "path": "/v1/messages", "status": 200}
             file.write(json.dumps({**line, "request": body, "response": answer}) + "\n")

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ctxlab.cache.simulator import SIMULATED
 from ctxlab.sessions.model import Exchange, Line, Session, Skipped
 from ctxlab.sessions.reading.found import Compaction, Found, Part, Side, merged, requests
 from ctxlab.sessions.reading.owners import folder_of
@@ -187,7 +188,9 @@ def _exchange(each: Request, stream: str, follows: str) -> Exchange:
         compacted=each.compacted,
         lines=tuple([Line(each.path, offset, length) for _, offset, length in found.places]),
     )
-    return replace(made, **found.details) if found.details else made
+    made = replace(made, **found.details) if found.details else made
+    # Whoever recorded it: a forwarder does not know who answered.
+    return replace(made, simulated=True) if found.id.startswith(SIMULATED) else made
 
 
 def told(path: Path, part: Part) -> list[Skipped]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from ctxlab.sessions.model import Session, Skipped
 from ctxlab.sessions.reading import results
 from ctxlab.sessions.reading.conversations import Conversations
+from ctxlab.sessions.reading.elsewhere import COPIED, Elsewhere
 from ctxlab.sessions.reading.finding import Source, sources
 from ctxlab.sessions.reading.found import Part, Tally, joined, requests
 from ctxlab.sessions.reading.joining import Request, Transcript, exchanges, gathered, sessions, told
@@ -41,7 +42,9 @@ def read_sessions(
         processes: how many to use for a large input; None takes the machine's cores.
 
     Returns:
-        Sessions in the order of their paths: a request counts once over everything that was read.
+        Sessions in the order of their paths. A request counts once over all transcripts, and once
+        over all request logs (a forwarder's and its upstream's, say); one that stands in a
+        transcript and in a request log counts in both.
 
     Raises:
         InputError: nothing is there, or nothing that is a recorded session.
@@ -59,9 +62,10 @@ def _read(found: list[Source], parts: list[Part]) -> list[Session]:
         if source.kind == "claude-code"
     ]
     made = sessions(transcripts)
+    elsewhere = Elsewhere()
     for source, part in zip(found, parts, strict=True):
         if source.kind == "requests":
-            made.append(_log(source, part))
+            made.append(_log(source, part, elsewhere))
         elif source.kind == "usage":
             made += _records(source)
     return sorted(made, key=lambda each: each.paths)
@@ -90,7 +94,7 @@ def _scanned(found: list[Source], processes: int, tell: Told) -> list[Part]:
     ]
 
 
-def _log(source: Source, part: Part) -> Session:
+def _log(source: Source, part: Part, elsewhere: Elsewhere) -> Session:
     talks, tally = Conversations(), Tally()
     seen: set[tuple[str, str, float | None]] = set()
     kept: list[Request] = []
@@ -99,9 +103,13 @@ def _log(source: Source, part: Part) -> Session:
         if found.id and key in seen:
             tally.add(REPEATED, found.places[0][0])
             continue
+        if elsewhere.has(found):
+            tally.add(COPIED, found.places[0][0])
+            continue
         seen.add(key)
         stream = found.base or (talks.name(found.talk) if found.talk else "main")
         kept.append(Request(found, source.path, stream, compacted=False))
+    elsewhere.add(each.found for each in kept)
     part.tally.join(tally)
     skipped = gathered(told(source.path, part))
     return Session(source.path.stem, "requests", (source.path,), exchanges(kept), skipped)

@@ -1,8 +1,10 @@
+import json
+
 import orjson
 import pytest
 
 from ctxlab import InputError, read_sessions
-from ctxlab.sessions.reading import lines, requests, results
+from ctxlab.sessions.reading import elsewhere, lines, requests, results
 from tests.sessions.transcripts import answer, reasons, totals, usage, user, write
 
 
@@ -226,3 +228,47 @@ def test_what_is_something_else_is_refused_in_one_line(tmp_path, content, told):
         assert "\n" not in str(refused.value)
     with pytest.raises(InputError, match=told):
         read_sessions(path)
+
+
+def told(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def answered(id_, time, request_id="", **more):
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    response = {"id": id_, "model": "claude-opus-5", "usage": usage}
+    request = {"model": "claude-opus-5", "messages": [{"role": "user", "content": "hi"}]}
+    return {"time": time, "request": request, "response": response, "request_id": request_id,
+            **more}  # fmt: skip
+
+
+def test_an_answer_with_a_simulated_id_is_simulated_whoever_recorded_it(tmp_path):
+    (session,) = read_sessions(
+        told(tmp_path / "forwarder.jsonl", answered("msg_simulated_000000000001", 5.0))
+    )
+    assert session.basis == "simulated"
+    row = {"type": "assistant", "sessionId": "s", "uuid": "u", "timestamp": "2026-11-30T15:00:00Z",
+           "message": answered("msg_simulated_ab_000000000001", 5.0)["response"]}  # fmt: skip
+    (session,) = read_sessions(told(tmp_path / "transcript.jsonl", row))
+    assert session.basis == "simulated"
+
+
+@pytest.mark.parametrize("made", ["msg_01XFDUDYJgAACzvnptvVoYEL", "msg_simulated_3fa9c1d2_001"])
+def test_two_logs_of_the_same_exchanges_count_once(tmp_path, made):
+    told(tmp_path / "forwarder.jsonl", answered(made, 5.0, "req_1"), answered("msg_own", 6.0))
+    told(tmp_path / "upstream.jsonl", answered(made, 5.2, "req_1"))
+    told(tmp_path / "copy.jsonl", answered(made, 5.0, "req_1"))
+    sessions = read_sessions(tmp_path)
+    assert sum(len(each.exchanges) for each in sessions) == 2
+    assert sum(skip.count for each in sessions for skip in each.skipped) == 2
+    assert {skip.reason for each in sessions for skip in each.skipped} == {elsewhere.COPIED}
+
+
+def test_ids_that_begin_anew_are_told_apart_by_their_times(tmp_path):
+    told(tmp_path / "one.jsonl", answered("msg_simulated_000000000001", 5.0))
+    told(tmp_path / "two.jsonl", answered("msg_simulated_000000000001", 5.2))
+    told(tmp_path / "copy.jsonl", answered("msg_simulated_000000000001", 5.0))
+    told(tmp_path / "later.jsonl", answered("msg_made", 5.0), answered("msg_made", 500.0))
+    told(tmp_path / "other.jsonl", answered("msg_made", 900.0))
+    assert sum(len(each.exchanges) for each in read_sessions(tmp_path)) == 5

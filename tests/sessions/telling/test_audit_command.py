@@ -90,7 +90,8 @@ def test_what_has_no_price_is_unknown(tmp_path):
     priced = planted_log(tmp_path / "priced.jsonl", 8)
     (tmp_path / "own").mkdir()
     own = tmp_path / "own" / "own.jsonl"
-    own.write_text(priced.read_text().replace("claude-opus-5", "my-model"))
+    text = priced.read_text().replace("claude-opus-5", "my-model")
+    own.write_text(text.replace('"msg_', '"msg_own_'))
     told = audit(own).stdout.splitlines()
     assert "cost: unknown: no request has a price" in told
     assert next(line for line in told if line.startswith(("tools ", "system "))).endswith(" –")
