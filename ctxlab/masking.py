@@ -20,27 +20,41 @@ _SHORTEST = 8  # a shorter value would be found in text by chance
 _SECRET_VARIABLE = re.compile(
     r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?)(_|$)", re.IGNORECASE
 )  # TOKENIZER and MAX_TOKENS are none
-_NAMES = r"api[_-]?key|apikey|password|passwd|secret|client[_-]?secret|(?:access|auth)[_-]?token"
+_NAMES = (
+    r"api[_-]?key|password|passwd|secret|client[_-]?secret|secret[_-]access[_-]key|access[_-]key"
+    r"|(?:access|auth|authorization|refresh)[_-]?token"
+)
 _SHAPES = re.compile(
     r"""
-    (?<![A-Za-z0-9+/=_-])(?:              # not within other text, an image in base64 for instance
+    (?<![A-Za-z0-9])(?:                   # not within other text, such as risk-…
         sk-[A-Za-z0-9_-]{16,}             # Anthropic, OpenAI
         | (?:gh[pousr]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}
         | xox[abprs]-[A-Za-z0-9-]{10,}
         | (?:AKIA|ASIA)[0-9A-Z]{16}
         | AIza[A-Za-z0-9_-]{35}
+        | ya29\.[A-Za-z0-9._-]{16,}       # Google OAuth
         | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+   # JWT
     )
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
-    | (?<=[Bb]earer\ )[A-Za-z0-9._~+/=-]{16,}
     | (?<=://)[^/\s:@"'<>]*:[^/\s@"'<>]+(?=@)               # user:password@host
     """,
     re.VERBOSE | re.DOTALL,
 )
+_VALUE = r"(?=[A-Za-z0-9+/_.~=-]*\d)[A-Za-z0-9+/_.~=-]{8,}"  # with a digit: code has few such words
 _NAMED = re.compile(
-    rf"""(?P<name>[?&](?:{_NAMES}|key|token|sig|signature)=)[^&\s"'<>]+"""
-    rf"""|(?P<quoted>\b(?:{_NAMES})["']?\s*[=:]\s*["'])[^"'\s]{{8,}}""",
-    re.IGNORECASE,
+    rf"""
+    (?P<before>
+        \bbearer\s+(?=\S{{16}})
+        | \bauthorization["']?\s*[:=]\s*["']?(?:basic|digest|token)\s+(?=\S{{8}})
+    )[A-Za-z0-9._~+/=-]+
+    | (?P<query>[?&](?:[\w-]{{0,40}}(?:{_NAMES})|key|token|sig|signature)=)[^&\s"'<>]+
+    | (?P<quoted>(?<![\w-])[\w-]{{0,40}}(?:{_NAMES})["']?\s*[=:]\s*["'])[^"'\s]{{8,}}
+    | (?P<bare>(?<![\w-])(?:
+          [\w-]{{0,40}}(?:{_NAMES})
+          | (?-i:[A-Z0-9_]{{0,40}}_(?:KEY|TOKEN|SECRET|PASSWORD|PASS))
+      )=){_VALUE}
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -49,7 +63,7 @@ def masked(text: str) -> str:
     for value in _secret_values(os.environ.items()):
         text = text.replace(value, MASK)
     text = _SHAPES.sub(MASK, text)
-    return _NAMED.sub(lambda found: f"{found['name'] or found['quoted']}{MASK}", text)
+    return _NAMED.sub(lambda found: f"{found[found.lastgroup or 0]}{MASK}", text)
 
 
 def masked_json(value: Any) -> Any:
