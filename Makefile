@@ -29,7 +29,7 @@ baseline: results  ## accept the runs of the default batch: what later runs are 
 
 # Exit code 1: an MCP server did not give its tools. It was named; the rest is there, so go on.
 data: $(READY)  ## fetch vocabularies, source trees and tool lists into data/cache
-	$(BIN)/ctxlab data || test $$? -eq 1
+	@$(BIN)/ctxlab data || test $$? -eq 1
 
 # Checkpoints go to results/: nothing is written into notebooks/ but what is saved.
 lab: LAB_ROOT ?= $(CURDIR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -114,6 +115,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 def choose(page, menu, item):
     page.locator(".lm-MenuBar-itemLabel").get_by_text(menu, exact=True).click()
     page.locator(".lm-Menu-itemLabel").get_by_text(item, exact=True).click()
+
+
+def test_nothing_is_saved_that_nobody_saved(server):
+    plugin = "@jupyterlab/docmanager-extension:plugin"
+    with urllib.request.urlopen(f"{server}/lab/api/settings/{plugin}?token={TOKEN}") as answer:
+        properties = json.load(answer)["schema"]["properties"]
+    assert properties["autosave"]["default"] is False
 
 
 def test_a_notebook_is_opened_edited_run_and_saved(page, server, checkout):
