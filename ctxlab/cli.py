@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 
 INTERRUPTED = 130
+_LONGEST_ERROR = 1_000
 
 
 class FailOn(StrEnum):
@@ -446,6 +447,9 @@ def _audit(
 
     Example: ctxlab audit ~/.claude/projects --json
     """
+    from ctxlab.errors import InputError
+    from ctxlab.sessions import read_sessions
+
     path = path.expanduser()
     if html:
         from ctxlab import project
@@ -455,23 +459,37 @@ def _audit(
             raise UsageError(
                 "--html writes the whole report: no --json, --all or --context with it"
             )
+        _check_page(html)
+    sessions = read_sessions(path)
+    if not any(each.exchanges for each in sessions):
+        raise InputError("no request was recorded here", path=path)
+    if html:
         notebook = project.root() / "notebooks" / "10_session_audit.ipynb"
         typer.echo(command.report_of(notebook, [f"transcripts={path.resolve()}"], html))
         return
-    from ctxlab.errors import InputError
-    from ctxlab.sessions import read_sessions
     from ctxlab.sessions.telling import audit as telling
     from ctxlab.sessions.telling import scripted
     from ctxlab.sessions.telling.summary import audit_all
 
-    found = audit_all(read_sessions(path))
-    if not any(each.rows for each in found):
-        raise InputError("no request was recorded here", path=path)
+    found = audit_all(sessions)
     context = context or len(found) == 1
     if as_json:
         typer.echo(scripted.as_json(found, context=context))
     else:
         typer.echo(telling.as_text(found, every=every, context=context, root=path))
+
+
+def _check_page(html: Path) -> None:
+    """Whether a report can be written there: told before it is made."""
+    import os
+
+    folder = html.parent
+    if not folder.is_dir():
+        raise UsageError(f"--html: there is no folder {folder}")
+    if html.exists() and not html.is_file():
+        raise UsageError(f"--html: {html} is no file")
+    if not os.access(html if html.exists() else folder, os.W_OK):
+        raise UsageError(f"--html: {html} cannot be written")
 
 
 @app.command("serve")
@@ -535,6 +553,10 @@ def main() -> None:
         if ended.code == INTERRUPTED:
             _stop("interrupted", INTERRUPTED)
         raise
+    except RuntimeError as error:  # how pathlib tells of a link that leads to itself
+        if "Symlink loop" not in str(error):
+            raise
+        _stop(str(error), 2)
     except BrokenPipeError:  # `ctxlab list | head`: the reader has what it wanted
         sys.stderr.close()
         sys.exit(0)
@@ -544,8 +566,14 @@ def main() -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    sys.stderr.write(f"ctxlab: {message}\n")
+    sys.stderr.write(f"ctxlab: {_one_line(message)}\n")
     sys.exit(code)
+
+
+def _one_line(message: str) -> str:
+    """Errors quote names and values that anybody may have written: nothing of them acts here."""
+    line = "".join(letter if letter.isprintable() else "·" for letter in " ".join(message.split()))
+    return line if len(line) <= _LONGEST_ERROR else f"{line[: _LONGEST_ERROR - 1]}…"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ and bodies one at a time. Not handled: blocks that left the context again count
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -49,7 +50,7 @@ class Piece:
         """An o200k estimate; 0 where the block is of no known shape."""
         try:
             return estimate(self.block)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return 0
 
 
@@ -73,11 +74,18 @@ def _of_bodies(exchanges: Sequence[Exchange]) -> Iterator[Piece]:
             continue
         for origin, marked in _parts(body or {}):
             block = without_markers(marked)  # they move from request to request
-            data = f"{threads[exchange.stream]}\0{origin}\0".encode() + orjson.dumps(block)
+            data = f"{threads[exchange.stream]}\0{origin}\0".encode() + _bytes(block)
             key = sha256(data).digest()[:16]
             if key not in seen:
                 seen.add(key)
                 yield _piece(origin, block, number, names)
+
+
+def _bytes(block: Block) -> bytes:
+    try:
+        return orjson.dumps(block)
+    except orjson.JSONEncodeError:  # it reads four times as deep as it writes
+        return marshal.dumps(dict(block), 2)
 
 
 def _parts(body: Mapping[str, Any]) -> Iterator[tuple[Origin, Block]]:
@@ -132,9 +140,11 @@ def _of_transcripts(paths: Iterable[Path], exchanges: Sequence[Exchange]) -> Ite
     rows_seen: set[str] = set()
     names: dict[str, str] = {}
     for path in dict.fromkeys([*paths, *(path for path, _ in places)]):
-        waiting: dict[tuple[Any, Any], _Waiting] = {}
+        waiting: dict[tuple[bool, str], _Waiting] = {}
         for offset, row in _rows(path):
-            thread = waiting.setdefault((row.get("isSidechain"), row.get("agentId")), _Waiting())
+            side, agent = row.get("isSidechain") is True, row.get("agentId")
+            named = agent if isinstance(agent, str) else ""
+            thread = waiting.setdefault((side, named), _Waiting())
             number = places.get((path, offset))
             if number is not None and number != thread.answer:  # what waited was in its request
                 for origin, block in thread.blocks:

@@ -9,6 +9,7 @@ that failed, and one that only counted tokens, is none.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
@@ -126,7 +127,10 @@ def _blocks(content: Any) -> Any:
 
 
 def _digest(value: Any) -> bytes:
-    raw = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    try:
+        raw = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # it reads four times as deep as it writes
+        raw = marshal.dumps(value, 2)
     return blake2b(raw, digest_size=DIGEST).digest()
 
 

@@ -25,6 +25,9 @@ from ctxlab.sessions.reading.usage import normalised, tokens
 
 NO_USAGE = "a result without usage"
 REPEATED = "a result that was there before"
+NO_COST = "total_cost_usd left out, no amount of money"
+MOST_USD = 1e7
+"""No run costs more."""
 UNKNOWN = "unknown"
 _CAMEL = {
     "input_tokens": "inputTokens",
@@ -135,7 +138,10 @@ def _results(row: Row, run: _Run) -> Iterator[Found]:
     if not totals:
         run.tally.add(NO_USAGE, row.number)
     usd = value.get("total_cost_usd")
-    paid = float(usd) if isinstance(usd, int | float) and len(totals) == 1 else None
+    likely = isinstance(usd, int | float) and 0 <= usd <= MOST_USD
+    if usd is not None and not likely:
+        run.tally.add(NO_COST, row.number)
+    paid = float(usd) if likely and len(totals) == 1 else None
     for each, total in totals.items():
         clean, notes = normalised(total)
         for note in notes:

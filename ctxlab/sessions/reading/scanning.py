@@ -140,11 +140,20 @@ def _start() -> tuple[Connection, subprocess.Popen[bytes]]:
     ours, theirs = Pipe()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM.format(theirs.fileno())],
+            # -P: what lies in the folder that is audited is data, never a module.
+            [sys.executable, "-P", "-c", _PROGRAM.format(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # whoever calls tells that it died
             pass_fds=[theirs.fileno()],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(_module_paths())},
             start_new_session=True,
         )
     return ours, process
+
+
+def _module_paths() -> list[str]:
+    """Where this process finds modules, without the current folder, unless we stand there."""
+    own, here = Path(__file__).resolve().parents[3], Path.cwd()
+    paths = (Path(path) for path in sys.path if path)
+    return [str(path) for path in paths if path == own or path.resolve() != here]

@@ -23,6 +23,8 @@ WIDTH = 80
 _TOTALS = "usage records are sums over runs: no cache break can be told from them"
 _FEW = 30
 """Requests that are all shown."""
+_LINES = 400
+"""Lines of requests that are shown unless all are asked for."""
 _AROUND = 1
 """Unbroken requests that are shown before a break and after it."""
 _NUMBERS = (9, 9, 8, 8, 8)
@@ -53,7 +55,10 @@ def as_text(
         lines += _filled(found)
     if len(found) == 1:
         few = len(found[0].rows) <= _FEW
-        lines += ["", *_requests(found[0], every=every or few)]
+        told = [*_requests(found[0], every=every or few)]
+        lines += ["", *told[: None if every else _LINES]]
+        if not every and len(told) > _LINES:
+            lines.append(f"… {len(told) - _LINES:,} more lines; --all shows every request")
     else:
         lines += ["", *listed(found, root, WIDTH)]
     return "\n".join(lines)
@@ -75,7 +80,8 @@ def _headline(found: Sequence[Audited], whole: Summary) -> Iterator[str]:
     )
     yield f"        uncached {counts.uncached:,}, output {counts.output:,}"
     basis = basis_of([each.session for each in found])
-    made = "" if basis == "recorded" else f" ({basis}: no API answered)"
+    who = "no API answered" if basis == "simulated" else "of some requests no API answered"
+    made = "" if basis == "recorded" else f" ({basis}: {who})"
     yield f"cost: {_cost(whole)}{made}"
 
 
@@ -116,7 +122,7 @@ def _skipped(found: Sequence[Audited]) -> Iterator[str]:
         yield ""
         yield "not counted:"
         told = sorted(counts.items(), key=lambda row: -row[1])
-        yield from (shown(f"  {count:,} × {reason}", WIDTH) for reason, count in told)
+        yield from ("  " + shown(f"{count:,} × {reason}", WIDTH - 2) for reason, count in told)
 
 
 def _filled(found: Sequence[Audited]) -> Iterator[str]:

@@ -45,6 +45,17 @@ def test_pieces_go_with_the_request_that_first_carried_them(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_row_with_strange_agents_costs_nothing(tmp_path):
+    recording = transcript(tmp_path, "x")
+    (path,) = recording.paths
+    whole = len(list(pieces(recording)))
+    with path.open("ab") as file:
+        for number, value in enumerate(([], {}, 7)):
+            row = {"type": "user", "uuid": f"new{number}", "isSidechain": value, "agentId": value}
+            file.write(orjson.dumps(row) + b"\n")
+    assert len(list(pieces(recording))) == whole
+
+
 def test_a_subagent_has_a_head_of_its_own(tmp_path):
     rows = audited(session(used(write=800), used(write=500, at=1, stream="agent-1")))
     piece = next(pieces(transcript(tmp_path, "x")))

@@ -84,3 +84,21 @@ def test_a_reader_that_is_stopped_leaves_no_process(tmp_path, with_signal):
     _, alive = psutil.wait_procs(children, timeout=30)
     assert alive == []
     assert reader.returncode == -with_signal
+
+
+def test_what_lies_in_the_current_folder_is_never_imported(tmp_path):
+    write(tmp_path / "log.jsonl", *(answer(f"m{number}") for number in range(200)))
+    (tmp_path / "orjson.py").write_text("open('ran', 'w')")
+    program = (
+        "import sys; from ctxlab.sessions.reading import scanning\n"
+        "sys.path.insert(0, ''); sys.path.insert(0, sys.argv[1])\n"
+        "scanning.SMALL, scanning.PART = 0, 10_000\n"
+        "from ctxlab import read_sessions\n"
+        "print(len(read_sessions('log.jsonl', processes=2)[0].exchanges))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, str(tmp_path)],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("200\n", "")
+    assert not (tmp_path / "ran").exists()

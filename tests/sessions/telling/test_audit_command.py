@@ -151,6 +151,81 @@ def test_a_page_goes_with_nothing_that_would_be_dropped(tmp_path, log, option):
     assert not (tmp_path / "page.html").exists()
 
 
+def test_where_a_page_cannot_be_written_nothing_runs(tmp_path, log):
+    for page, told in (
+        (tmp_path, "is no file"), ("/dev/full", "is no file"), (tmp_path / "a" / "b", "no folder"),
+    ):  # fmt: skip
+        done = audit(log, "--html", page)
+        assert isinstance(done.exception, UsageError)
+        assert told in str(done.exception)
+
+
+def test_where_nothing_can_be_read_no_page_is_made(tmp_path):
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    done = audit(tmp_path / "empty.jsonl", "--html", tmp_path / "page.html")
+    assert isinstance(done.exception, InputError)
+
+
+def test_errors_are_one_clean_line(tmp_path, capsys, monkeypatch):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    gone = str(tmp_path / ("no\nsuch\x1b[31m" + "q" * 3_000))
+    for verb in (["audit", gone], ["audit", str(loop)], ["lint", str(loop)]):
+        monkeypatch.setattr("sys.argv", ["ctxlab", *verb])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        told = capsys.readouterr().err
+        assert ended.value.code == 2
+        assert told.startswith("ctxlab: ")
+        assert len(told) < 1_100
+        assert told.rstrip("\n").isprintable()
+
+
+def test_a_log_in_which_everything_breaks_is_shortened(tmp_path):
+    log = planted_log(tmp_path / "agent.jsonl", 4)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    with log.open("w") as file:
+        for number in range(500):
+            row = rows[number % 2]
+            row["time"], row["response"]["id"] = 1_764_500_000 + number * 40, f"msg_{number}"
+            row["request"]["system"] = f"prompt {number}"
+            row["response"]["usage"] |= {"cache_read_input_tokens": 0}
+            file.write(json.dumps(row) + "\n")
+    lines = audit(log).stdout.splitlines()
+    assert lines[-1].endswith("more lines; --all shows every request")
+    assert len(lines) < 450
+    assert len(audit(log, "--all").stdout.splitlines()) > 1_000
+
+
+def test_a_log_of_both_kinds_says_so(tmp_path):
+    log = planted_log(tmp_path / "agent.jsonl", 4)
+    log.write_text(log.read_text().replace('"schema": 1', '"simulated": true', 1))
+    assert "(partly simulated: of some requests no API answered)" in audit(log).stdout
+
+
+def test_lines_that_are_nested_deep_are_told_as_the_others(tmp_path):
+    log = planted_log(tmp_path / "agent.jsonl", 4)
+    lines = log.read_text().splitlines()
+    lines[2] = lines[2].replace('"question 0', '"x", "input": ' + '{"a":' * 300 + "1" + "}" * 300
+                                + ', "y": "question 0')  # fmt: skip
+    log.write_text("\n".join(lines) + "\n")
+    done = audit(log)
+    assert done.exit_code == 0, done.exception
+    assert "4 requests" in done.stdout
+    assert audit(log, "--json").exit_code == 0
+
+
+def test_costs_that_are_none_are_left_out_and_counted(tmp_path):
+    usage = {"input_tokens": 1, "output_tokens": 2}
+    each = {"type": "result", "usage": usage, "session_id": "z"}
+    costs = (1.7e308, 1.7e308, 1e300, -1, 0.5)
+    told = [{**each, "uuid": f"k{n}", "total_cost_usd": usd} for n, usd in enumerate(costs)]
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+    lines = audit(tmp_path / "run.jsonl").stdout.splitlines()
+    assert "cost: at least 0.5000 USD; 4 requests without a price" in lines
+    assert "  4 × total_cost_usd left out, no amount of money" in lines
+
+
 def test_home_is_a_path(log, monkeypatch):
     monkeypatch.setenv("HOME", str(log.parent))
     assert audit(f"~/{log.name}").exit_code == 0
