@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import orjson
 
+from ctxlab.errors import UsageError
+
 Kind = Literal["claude-code", "requests", "usage"]
 Basis = Literal["recorded", "simulated", "partly simulated"]
 
@@ -109,6 +111,19 @@ class Session:
         names = dict.fromkeys(exchange.stream for exchange in self.exchanges)
         for name in names:
             yield name, tuple(each for each in self.exchanges if each.stream == name)
+
+
+def check_session(value: object) -> None:
+    """Refuse what is no session, such as the path of one.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(value, Session):
+        raise UsageError(
+            f"a session is wanted, not a {type(value).__name__}; read_sessions(path) gives a list "
+            "of them"
+        )
 
 
 def basis_of(sessions: Iterable[Session]) -> Basis:

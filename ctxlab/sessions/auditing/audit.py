@@ -1,6 +1,6 @@
 """Every request of a session against what the one before it left in the cache.
 
->>> from ctxlab.sessions.model import Exchange, Session
+>>> from ctxlab.sessions.model import Exchange, Session, check_session
 >>> used = [{"cache_creation_input_tokens": 800}, {"cache_creation_input_tokens": 900}]
 >>> requests = tuple(Exchange(400.0 * i, "claude-opus-5", used[i], "main") for i in (0, 1))
 >>> told = audit(Session("s", "requests", (), requests))
@@ -22,13 +22,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ctxlab.sessions.auditing import bodies, inference
+from ctxlab.sessions.auditing import advising, bodies, inference
 from ctxlab.sessions.auditing.counts import Counts, counts_of
 from ctxlab.sessions.auditing.fall import Fall, is_claude
 from ctxlab.sessions.auditing.held import EMPTY, Held
 from ctxlab.sessions.auditing.money import paid, paid_for
 from ctxlab.sessions.auditing.verdict import UNBROKEN, Cause, Verdict
-from ctxlab.sessions.model import Exchange, Session
+from ctxlab.sessions.model import Exchange, Session, check_session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ class AuditedRequest:
     never have been read."""
     verdict: Verdict
     note: str
-    """In words, what else there is to know."""
+    """In sentences: what else there is to know, and what to do about a break."""
     exchange: Exchange = field(repr=False)
 
     @property
@@ -151,7 +151,11 @@ def audited(session: Session) -> list[AuditedRequest]:
     """The rows of `audit` with all that is known of each request.
 
     A usage record sums up a run: its rows are no requests, and none is held against another.
+
+    Raises:
+        UsageError: it is no session.
     """
+    check_session(session)
     rows = in_order(session)
     if session.kind == "usage":
         return [_row(None, each, counts_of(each.usage), UNBROKEN, None) for each in rows]
@@ -244,7 +248,7 @@ def _row(
         usd=money.usd,
         usd_lost=math.nan if verdict.cause and counts is None else 0.0,
         verdict=verdict,
-        note="; ".join(filter(None, (verdict.note, money.note))),
+        note=advising.told(verdict, money.note),
         exchange=now,
     )
     if not row.lost or row.counts is None or row.avoided is None:

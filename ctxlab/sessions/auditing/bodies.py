@@ -41,7 +41,7 @@ def from_bodies(fall: Fall) -> Verdict | None:
     except _NOT_A_REQUEST:
         return None
     cause = cast("Cause", told.segment)
-    return Verdict(cause, told.tool or "", told.path, inferred=False, note=told.advice)
+    return Verdict(cause, told.tool or "", told.path, inferred=False, advice=told.advice)
 
 
 def changed(before: Exchange, now: Exchange) -> Verdict | None:
@@ -104,9 +104,10 @@ def _nothing_changed(told: Explanation, fall: Fall) -> Verdict:
     if not fall.counts.reach and (short := in_vain(fall.now, fall.counts.total)):
         return short
     if told.lost_tokens_at_breakpoint:
-        return Verdict("lookback", inferred=False, note=told.advice)
+        return Verdict("lookback", inferred=False, advice=told.advice)
     note = "nothing changed and the entries were young: evicted, or another workspace or region"
-    return Verdict("unknown", inferred=False, note=note)
+    advice = "Send what shares a prefix from one workspace and to one region."
+    return Verdict("unknown", inferred=False, note=note, advice=advice)
 
 
 def _replaced(told: Explanation, fall: Fall, before: dict[str, Any], now: dict[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from ctxlab.sessions.auditing.audit import AuditedRequest, audited, in_order
 from ctxlab.sessions.auditing.counts import Counts, counts_of
 from ctxlab.sessions.auditing.held import lifetimes
 from ctxlab.sessions.auditing.money import paid_for
-from ctxlab.sessions.model import Basis, Exchange, Session
+from ctxlab.sessions.model import Basis, Exchange, Session, check_session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +62,7 @@ def what_if(session: Session, rows: Sequence[AuditedRequest] | None = None) -> p
     Every break avoided means that each read what the request before it left (see
     `AuditedRequest.usd_lost`).
     """
+    check_session(session)
     told = audited(session) if rows is None else rows
     priced = [row for row in told if row.counts and not math.isnan(_as_it_was(row))]
     changes: dict[str, Callable[[AuditedRequest, Counts], Counts]] = {
@@ -83,6 +84,7 @@ def replay(session: Session) -> pd.DataFrame:
     `every break avoided` cannot be replayed. No rows where a body or a time is missing, or the
     simulator refuses one. Requests that ran at the same time are sent one after the other.
     """
+    check_session(session)
     exchanges = in_order(session)
     changes = {AS_IT_WAS: _as_sent, HOUR: _marked_for_an_hour, UNCACHED: _unmarked}
     if not exchanges or any(each.time is None or not each.has_body for each in exchanges):

@@ -32,6 +32,8 @@ class Verdict:
     """Concluded from usage and times; False where bodies or the log itself say it."""
     note: str = ""
     """In words, what else there is to know."""
+    advice: str = ""
+    """What to do about it, where more particular than the cause's own advice."""
 
 
 UNBROKEN = Verdict("", inferred=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ctxlab.sessions.auditing.audit import AuditedRequest, audited
 from ctxlab.sessions.context.pieces import Piece, pieces
-from ctxlab.sessions.model import Session
+from ctxlab.sessions.model import Session, check_session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +51,7 @@ def context_by_origin(
     """
     import pandas as pd  # noqa: PLC0415  1.3 s that the command's text does not need
 
+    check_session(session)
     told = audited(session) if rows is None else rows
     shares = by_origin(pieces(session), told, headless=session.kind == "claude-code")
     whole = sum(share.tokens for share in shares)

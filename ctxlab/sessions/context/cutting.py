@@ -20,7 +20,7 @@ from ctxlab.prices.rates import day, price_list
 from ctxlab.sessions.auditing.audit import AuditedRequest, audited
 from ctxlab.sessions.auditing.counts import Counts
 from ctxlab.sessions.context.pieces import Piece, pieces
-from ctxlab.sessions.model import Session, roots
+from ctxlab.sessions.model import Session, check_session, roots
 from ctxlab.truncation import MemoryStorage, ResourceStore, TruncatingWrapper
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def list_large_results(
     session: Session, rows: Sequence[AuditedRequest] | None = None
 ) -> list[LargeResult]:
     """The rows of `large_results`."""
+    check_session(session)
     told = audited(session) if rows is None else rows
     threads = roots(row.exchange for row in told)
     found = (_cut(piece, told, threads) for piece in pieces(session))

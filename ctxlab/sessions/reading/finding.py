@@ -58,7 +58,7 @@ def sources(path: str | Path) -> list[Source]:
     Raises:
         InputError: there is nothing, or nothing of the three kinds.
     """
-    path = Path(path)
+    path = Path(path).expanduser()
     try:
         mode = path.stat().st_mode
     except OSError as error:

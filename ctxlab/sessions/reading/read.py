@@ -36,7 +36,7 @@ def read_sessions(
 
     Args:
         path: a transcript (its agents' files are read along), a request log, a usage record, or a
-            folder; links to folders are not followed.
+            folder; links to folders are not followed. It may begin with `~`.
         progress: True shows a bar on stderr where that is a terminal; a callable is called with
             the bytes that are read and the bytes that there are.
         processes: how many to use for a large input; None takes the machine's cores.

@@ -177,9 +177,9 @@ def _request(row: AuditedRequest) -> Iterator[str]:
     if row.broke:
         lost = f"lost {row.lost:,} tokens, {money(row.usd_lost)} USD" if row.counts else ""
         where = " ".join(filter(None, (row.verdict.tool, row.verdict.pointer)))
-        told = "; ".join(filter(None, (where, lost, row.note)))
+        told = ". ".join(filter(None, ("; ".join(filter(None, (where, lost))), row.note)))
         first, *more = wrap(
-            shown(told, _LONGEST), WIDTH - _INDENT - 2, max_lines=3, placeholder=" …"
+            shown(told, _LONGEST), WIDTH - _INDENT - 2, max_lines=4, placeholder=" …"
         )
         yield f"{' ' * _INDENT}└ {first}"
         yield from (f"{' ' * _INDENT}  {line}" for line in more)

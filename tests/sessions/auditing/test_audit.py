@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxlab.sessions import Exchange, audit, audited
+import ctxlab
+from ctxlab.errors import UsageError
+from ctxlab.sessions import Exchange, audit, audited, replay
+from ctxlab.sessions.auditing import advising
+from ctxlab.sessions.auditing.verdict import Cause, Verdict
 from tests.cache.requests import (
     HOUR,
     MARK,
@@ -340,7 +344,8 @@ def test_an_edit_after_a_pause_that_outlived_everything_is_the_pause(tmp_path):
     other = base(messages=[user(text(100, "other", cache_control=MARK))])
     row = audited(recorded(tmp_path, [(0, base()), (400, other)]))[1]
     assert row.cause == "TTL expired"
-    assert "messages changed too" in row.note
+    assert row.note.startswith("Messages changed too, at /")
+    assert row.note.endswith("each read refreshes it.")
 
 
 def test_a_dropped_marker_is_told(tmp_path):
@@ -368,7 +373,7 @@ def test_an_unknown_model_costs_nobody_knows_what():
     assert all(math.isnan(row.usd) for row in rows)
     assert rows[1].broke
     assert math.isnan(rows[1].usd_lost)
-    assert "no price" in rows[0].note
+    assert rows[0].note.startswith("No price: ")
 
 
 @pytest.mark.parametrize(
@@ -400,7 +405,7 @@ def test_times_that_no_calendar_has(time):
 
 def test_what_the_log_says_it_cost_stands_in_where_no_price_is_known():
     rows = audited(session(used(write=8, model="my-own", reported_usd=0.5)))
-    assert (rows[0].usd, rows[0].note) == (0.5, "the cost is what the log says")
+    assert (rows[0].usd, rows[0].note) == (0.5, "The cost is what the log says.")
     assert audited(session(used(write=8, reported_usd=0.5)))[0].usd < 0.5
 
 
@@ -535,3 +540,27 @@ def test_a_planted_change_is_named_at_its_place(tmp_path_factory, length, data):
         messages = [*messages, assistant(f"50 a{number}")]
     told = audit(recorded(tmp_path_factory.mktemp("log"), bodies))
     assert told.cause.to_list() == ["" if number != place else cause for number in range(length)]
+
+
+def test_every_cause_comes_with_advice():
+    assert set(get_args(Cause)) - {""} == set(advising.ADVICE)
+    for cause, advice in advising.ADVICE.items():
+        assert advising.told(Verdict(cause)) == advice
+        assert advice[0].isupper()
+        assert advice.endswith(".")
+
+
+def test_what_is_no_session_is_told_what_gives_one(tmp_path):
+    for asking in (
+        ctxlab.audit, ctxlab.what_if, ctxlab.context_by_origin, ctxlab.large_results, replay,
+    ):  # fmt: skip
+        for wrong in ("log.jsonl", tmp_path, [session(used(write=800))], None):
+            with pytest.raises(UsageError, match=r"read_sessions\(path\) gives a list of them"):
+                asking(wrong)
+
+
+def test_home_is_a_path(tmp_path, monkeypatch):
+    recorded(tmp_path, [(0, base())])
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (log,) = tmp_path.glob("*.jsonl")
+    assert ctxlab.read_sessions(f"~/{log.name}")
