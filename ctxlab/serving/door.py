@@ -50,6 +50,12 @@ class Reply:
         return by_name(self.headers)
 
     @property
+    def takes_events(self) -> bool:
+        """Whether an event of ours can stand at the end of its body."""
+        plain = not self.named.get("content-encoding") and self.length < 0
+        return plain and self.named.get("content-type", "").startswith("text/event-stream")
+
+    @property
     def length(self) -> int:
         """Bytes of the body as announced; -1 where they are not."""
         told = self.named.get("content-length", "")
@@ -63,15 +69,18 @@ Door = Callable[[Asked], AbstractAsyncContextManager[Reply]]
 class Failed(Exception):
     """There is no answer: what to say instead, in the API's form."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, *, hangs_up: bool = False) -> None:
+        """`hangs_up`: what the client still means to send is not wanted."""
         super().__init__(message)
-        self.status, self.message = status, message
+        self.status, self.message, self.hangs_up = status, message, hangs_up
 
     @property
     def reply(self) -> Reply:
         """The error as the API would say it."""
         answer = failure(self.status, self.message, f"req_ctxlab_{next(_numbers):06d}")
-        return Reply(self.status, pairs(answer.headers), b"".join(answer.chunks))
+        closing = [(b"connection", b"close")] if self.hangs_up else []
+        headers = [*pairs(answer.headers), *closing]
+        return Reply(self.status, headers, b"".join(answer.chunks))
 
     @property
     def error(self) -> dict[str, str]:
@@ -84,6 +93,14 @@ class Failed(Exception):
         """The error inside a stream."""
         told = orjson.dumps({"type": "error", "error": self.error})
         return b"event: error\ndata: " + told + b"\n\n"
+
+    def event_behind(self, end: bytes) -> bytes:
+        """The same behind a stream's last two bytes: an event that was cut off becomes the error.
+
+        >>> Failed(500, "no").event_behind(b"x:").splitlines()[:2]
+        [b'', b'event: error']
+        """
+        return (b"" if end == b"\n\n" else b"\n") + self.event
 
 
 class Broken(Exception):

@@ -51,26 +51,37 @@ class Endpoint:
         """Serve one request; a client that hangs up ends it, and the upstream's answer too."""
         assert scope["type"] == "http"
         request = Request(scope, receive)
-        body, door = b"", self._door
+        body, door, wanted = b"", self._door, True
         try:
             body = await self._read(request)
         except ClientDisconnect:
             return
         except Failed as failed:
-            door = _refusing(failed)
+            door, wanted = _refusing(failed), not failed.hangs_up
+        except anyio.get_cancelled_exc_class():
+            await _send_whole(send, _stopped().reply)
+            raise
         query = scope["query_string"]
         target = scope["raw_path"] + (b"?" + query if query else b"")
         asked = Asked(scope["method"], scope["path"], target, scope["headers"], body)
-        async with anyio.create_task_group() as group:
-            group.start_soon(_watch, receive, group.cancel_scope)
-            await _Exchange(self, door, asked, send).run()
-            group.cancel_scope.cancel()
+        exchange = _Exchange(self, door, asked, send)
+        try:
+            async with anyio.create_task_group() as group:
+                if wanted:  # to listen is to ask for the body, where a client waits to be asked
+                    group.start_soon(_watch, receive, group.cancel_scope)
+                await exchange.run()
+                group.cancel_scope.cancel()
+        except anyio.get_cancelled_exc_class():  # the server ends, and waits no longer
+            await exchange.stop()
+            raise
 
     async def _read(self, request: Request) -> bytes:
         """The body, if it is within the limit."""
         announced = request.headers.get("content-length", "")
         over = announced.isdigit() and int(announced) > self._max_body
-        if over and (int(announced) > _DRAINED * self._max_body or "expect" in request.headers):
+        if over and "expect" in request.headers:
+            raise self._too_large(hangs_up=True)
+        if over and int(announced) > _DRAINED * self._max_body:
             raise self._too_large()
         pieces, total = [], 0
         async for piece in request.stream():
@@ -83,8 +94,9 @@ class Endpoint:
             raise self._too_large()
         return b"".join(pieces)
 
-    def _too_large(self) -> Failed:
-        return Failed(413, f"Request exceeds the maximum size of {self._max_body:,} bytes")
+    def _too_large(self, *, hangs_up: bool = False) -> Failed:
+        told = f"Request exceeds the maximum size of {self._max_body:,} bytes"
+        return Failed(413, told, hangs_up=hangs_up)
 
     def recording(self, asked: Asked) -> Recording:
         """Of an exchange that begins now."""
@@ -105,6 +117,7 @@ class _Exchange:
         self._endpoint, self._door, self._asked, self._send = endpoint, door, asked, send
         self._recording = endpoint.recording(asked)
         self._begun = self._finished = False
+        self._takes_events, self._end = False, b""
 
     async def run(self) -> None:
         """Until the reply was passed on, or could not be."""
@@ -126,6 +139,15 @@ class _Exchange:
         finally:
             self._finish_now(ended=False)
 
+    async def stop(self) -> None:
+        """Tell the client that there will be no more, where that can be told."""
+        failed = _stopped()
+        if not self._begun:
+            await _send_whole(self._send, failed.reply)
+        elif self._takes_events:
+            event = failed.event_behind(self._end)
+            await self._send({"type": "http.response.body", "body": event})
+
     async def _pass_on(self, reply: Reply) -> None:
         self._recording.begins(reply.status, reply.named)
         if reply.whole is not None:
@@ -136,14 +158,17 @@ class _Exchange:
             return
         assert reply.chunks is not None
         await _send_head(self._send, reply)
-        self._begun, passed = True, 0
+        self._begun, self._takes_events, self._end = True, reply.takes_events, b"\n\n"
+        passed = 0
         async for chunk in reply.chunks:
             self._recording.saw(chunk)
             passed += len(chunk)
             if passed == reply.length or _LAST.search(chunk):  # a client may wait for no more
                 await self._finish()
             await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+            self._end = (self._end + chunk)[-2:]
         await self._finish()
+        self._takes_events = False
         await self._send({"type": "http.response.body", "body": b""})
 
     async def _finish(self) -> None:
@@ -160,6 +185,10 @@ class _Exchange:
         if not self._finished:
             self._finished = True
             self._endpoint.finish(self._asked, self._recording, ended=ended)
+
+
+def _stopped() -> Failed:
+    return Failed(503, "ctxlab serve was stopped before the answer was whole", hangs_up=True)
 
 
 def _refusing(failed: Failed) -> Door:

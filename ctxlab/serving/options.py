@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,9 +21,11 @@ from ctxlab.errors import InputError, UsageError
 
 LINES = (".jsonl", ".ndjson")
 DEFAULT_RECORD = "ctxlab-requests.jsonl"
-_SIZE = re.compile(r"(\d+)\s*(?:([kmg])?i?b?)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,15})\s*(?:([kmg])?i?b?)?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 _HIGHEST_PORT = 65_535
+_LARGEST_BODY = 64 * 1024**3  # a body is held in memory
+_ADDRESS = re.compile(r"https?://(?:[\w.~!$&'()*+,;=:@/\[\]-]|%[0-9A-F]{2})+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,12 @@ class Options:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= _HIGHEST_PORT:
             raise UsageError(f"--port is 0 to {_HIGHEST_PORT}, not {self.port}")
-        if self.max_body < 1 or self.timeout <= 0 or self.latency < 0:
-            raise UsageError("--max-body and --timeout are above 0, --latency is not below 0")
+        if not self.host.strip():
+            raise UsageError("--host is a name or an address, such as 127.0.0.1")
+        if not 0 < self.max_body <= _LARGEST_BODY:
+            raise UsageError("--max-body is above 0 and at most 64GB")
+        if not (0 < self.timeout < math.inf and 0 <= self.latency < math.inf):
+            raise UsageError("--timeout is above 0, --latency is not below 0; both are finite")
         if self.upstream is not None:
             _check_upstream(self.upstream)
             if self.replies is not None:
@@ -77,7 +84,9 @@ def size(text: str) -> int:
     """
     found = _SIZE.fullmatch(text.strip())
     if not found:
-        raise UsageError(f"a size is a number of bytes, or such as 500KB or 32MB, not {text!r}")
+        raise UsageError(
+            f"a size is a number of bytes, or such as 500KB or 32MB, not {text[:40]!r}"
+        )
     return int(found[1]) * _UNITS[(found[2] or "").lower()]
 
 
@@ -91,6 +100,8 @@ def read_replies(path: Path) -> list[Reply]:
         InputError: with path and place.
         OSError: the file cannot be read.
     """
+    if path.exists() and not path.is_file():  # a pipe may never end
+        raise InputError("not a file; replies are read from one", path=path)
     raw = path.read_bytes()
     placed = _lines(raw, path) if path.suffix in LINES else _document(raw, path)
     if not placed:
@@ -153,11 +164,21 @@ def _is_block(value: Any) -> bool:
 def _check_upstream(url: str) -> None:
     try:
         parts = urlsplit(url)
-        well = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
-        well = well and parts.port != 0
+        well = bool(_ADDRESS.fullmatch(url) and parts.hostname and _is_known_to_the_client(url))
+        well = well and parts.port != 0 and ".." not in (parts.hostname or "")
     except ValueError:
         well = False
     if not well:
         raise UsageError(
-            "--upstream is an address such as https://api.example.com, without a query"
+            "--upstream is an address such as https://api.example.com, without a query, a fragment "
+            "or spaces"
         )
+
+
+def _is_known_to_the_client(url: str) -> bool:
+    import httpx2  # noqa: PLC0415  not for those who simulate
+
+    try:
+        return bool(httpx2.URL(url).host)
+    except httpx2.InvalidURL:
+        return False

@@ -1,16 +1,20 @@
 """The door to somebody else's server: requests and answers pass through untouched.
 
 Headers that belong to one connection are left out, all others, the authorization too, are passed
-on; bodies keep their bytes, compressed ones too. An answer that streams is passed on as it comes; a
-JSON answer is taken whole, so that one which breaks off becomes an error in the API's form. Not
-followed: redirects. A relative one is passed on; one that leads elsewhere would lead the client
-past the recorder, so it is refused.
+on; bodies keep their bytes, compressed ones too. One header is added, by which a server knows a
+request that it has forwarded before, and refuses it: the way would have no end. An answer that
+streams is passed on as it comes; a JSON answer is taken whole, so that one which breaks off becomes
+an error in the API's form, unless it is longer than what is worth holding. Not followed: redirects.
+A relative one is passed on; one that leads elsewhere would lead the client past the recorder, so it
+is refused.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx2
@@ -25,6 +29,11 @@ _HOP_BY_HOP = frozenset(
 _OURS = frozenset([b"host", b"content-length", b"expect"])
 _CONNECT = 10.0
 _MOVED = range(300, 400)
+_STATUSES = range(200, 600)
+_PASSED = b"x-ctxlab-serve"
+"""The servers of ours that a request came through."""
+_WHOLE = 8 * 1024 * 1024
+"""Bytes of an answer that is taken whole."""
 
 
 class Upstream:
@@ -33,6 +42,7 @@ class Upstream:
     def __init__(self, url: str, timeout: float) -> None:
         """Forward to `url`, which may be silent for `timeout` seconds at a time."""
         self._base, self._timeout = httpx2.URL(url), timeout
+        self._mark = secrets.token_hex(8).encode()
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(timeout, connect=min(_CONNECT, timeout), pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
@@ -46,18 +56,28 @@ class Upstream:
         Raises:
             Failed: there is none, or none that could be passed on.
         """
+        if self._mark in asked.named.get(_PASSED.decode(), "").encode():
+            raise Failed(508, "the upstream leads back to this server: --upstream goes in a circle")
         with self._failures("did not answer"):
             response = await self._client.send(self._request(asked), stream=True)
         try:
+            if response.status_code not in _STATUSES:
+                told = (
+                    f"the upstream answered with the status {response.status_code}, which is none"
+                )
+                raise Failed(502, told)
             _refuse_leading_away(response)
             headers = _passed_on(response.headers.raw)
             kind = response.headers.get("content-type", "")
+            raw, first = response.aiter_raw(), b""
             if kind.startswith("application/json") and asked.method != "HEAD":
                 with self._failures("broke off its answer"):
-                    whole = b"".join([piece async for piece in response.aiter_raw()])
-                yield Reply(response.status_code, headers, whole)
-            else:
-                yield Reply(response.status_code, headers, chunks=self._pieces(response, kind))
+                    first, ended = await _begun(raw)
+                if ended:
+                    yield Reply(response.status_code, headers, first)
+                    return
+            reply = Reply(response.status_code, headers)
+            yield replace(reply, chunks=self._pieces(first, raw, reply))
         finally:
             await response.aclose()
 
@@ -68,25 +88,26 @@ class Upstream:
     def _request(self, asked: Asked) -> httpx2.Request:
         path = self._base.raw_path.partition(b"?")[0].rstrip(b"/") + asked.target
         headers = [(name, value) for name, value in _passed_on(asked.headers) if name not in _OURS]
+        headers.append((_PASSED, self._mark))
         url = self._base.copy_with(raw_path=path)
         return httpx2.Request(asked.method, url, headers=headers, content=asked.body or None)
 
-    async def _pieces(self, response: httpx2.Response, kind: str) -> AsyncIterator[bytes]:
+    async def _pieces(
+        self, first: bytes, raw: AsyncIterator[bytes], reply: Reply
+    ) -> AsyncIterator[bytes]:
         """The body as it comes; where a stream of events breaks, its last event says why."""
-        plain = kind.startswith("text/event-stream") and not response.headers.get(
-            "content-encoding"
-        )
+        if first:
+            yield first
         end = b"\n\n"
         try:
             with self._failures("broke off its answer"):
-                async for piece in response.aiter_raw():
+                async for piece in raw:
                     end = (end + piece)[-2:]
                     yield piece
         except Failed as failed:
-            if not plain or "content-length" in response.headers:
+            if not reply.takes_events:
                 raise Broken(failed.message) from None
-            # An event that was cut off has no end yet: it becomes the error.
-            yield (b"" if end == b"\n\n" else b"\n") + failed.event
+            yield failed.event_behind(end)
 
     @contextmanager
     def _failures(self, what: str) -> Iterator[None]:
@@ -100,6 +121,17 @@ class Upstream:
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, ValueError) as error:
             told = masked(str(error)) or type(error).__name__
             raise Failed(502, f"the upstream {what}: {told}") from None
+
+
+async def _begun(raw: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """A body as far as it is held, and whether that is all of it."""
+    pieces, size = [], 0
+    async for piece in raw:
+        pieces.append(piece)
+        size += len(piece)
+        if size > _WHOLE:
+            return b"".join(pieces), False
+    return b"".join(pieces), True
 
 
 def _passed_on(headers: Headers) -> Headers:

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -197,6 +198,26 @@ def test_a_body_over_the_limit(tmp_path: Path):
         pieces = (b"x" * 1_000 for _ in range(30))
         assert post(own, pieces)[0] == 413  # type: ignore[arg-type]  # chunked
         assert post(own, json.dumps(asked("x", system="x")).encode())[0] == 200
+        head = b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n"
+        with socket.create_connection(("127.0.0.1", own.port), timeout=30) as connection:
+            connection.sendall(head + b"Expect: 100-continue\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")  # no 100 before it
+
+
+def test_without_file_descriptors_it_says_so_once_and_goes_on(tmp_path: Path):
+    with serving(tmp_path) as own:
+        assert post(own, json.dumps(asked("x")).encode())[0] == 200
+        held = len(list(Path(f"/proc/{own.process.pid}/fd").iterdir()))
+        resource.prlimit(own.process.pid, resource.RLIMIT_NOFILE, (held + 5, held + 5))
+        connections = [socket.create_connection(("127.0.0.1", own.port)) for _ in range(20)]
+        time.sleep(2.5)  # it tries again each second
+        for connection in connections:
+            connection.close()
+        assert post(own, json.dumps(asked("x")).encode())[0] == 200
+        own.process.terminate()
+        err = own.process.communicate(timeout=30)[1]
+    assert len(err.splitlines()) == 1
+    assert err.startswith("ctxlab: warning: Too many open files: ")
 
 
 @pytest.mark.parametrize(

@@ -220,6 +220,7 @@ def hangs(*before: bytes) -> Answer:
         (hangs(), 504, "timeout_error", "silent for 2 seconds"),
         (hangs(b"HTTP/1.1 200 OK\r\n"), 504, "timeout_error", "silent for 2 seconds"),
         (says(json_answer(MESSAGE)[:-9]), 502, "api_error", "broke off its answer"),
+        (says(json_answer(MESSAGE, "999 Odd")), 502, "api_error", "status 999, which is none"),
         (
             says(made_http("307 Temporary Redirect", {"location": "https://else.example/x?key=1"})),
             502,
@@ -239,6 +240,43 @@ def test_what_is_no_answer_becomes_the_apis_error(pair, answer, status, kind, to
     assert told in error["error"]["message"]
     line = served.lines()[-1]
     assert (line["status"], line["error"]["type"]) == (status, kind)
+
+
+def test_requests_that_come_back_here_are_refused(pair):
+    served, _, switch = pair
+
+    def back(received: Received, connection: socket.socket) -> None:
+        again = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+        mark = {"x-ctxlab-serve": f"other, {received.headers['x-ctxlab-serve']}"}
+        again.request("POST", "/v1/messages", body=received.body, headers=mark)
+        answer = again.getresponse()
+        connection.sendall(json_answer(json.loads(answer.read()), f"{answer.status} Loop"))
+
+    switch.answer = back
+    with asking(served) as answer:
+        assert answer.status == 508
+        assert "--upstream goes in a circle" in json.loads(answer.read())["error"]["message"]
+    assert [line["status"] for line in served.lines()[-2:]] == [508, 508]
+
+
+def test_an_answer_too_long_to_hold_is_passed_on_as_it_comes(pair):
+    served, _, switch = pair
+    piece, count = b"x" * 1_000_000, 120
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    length = b"Content-Length: %d\r\n\r\n" % (2 + len(piece) * count)
+    switch.answer = says(head + length + b'"', *([piece] * count), b'"')
+    before = _peak(served)
+    with asking(served) as answer:
+        assert len(answer.read()) == 2 + len(piece) * count
+    assert _peak(served) - before < len(piece) * count / 2
+    line = served.lines()[-1]
+    assert (line["status"], line["complete"], line["response"]) == (200, False, None)
+
+
+def _peak(served: Served) -> int:
+    """Bytes that its process held at most."""
+    text = Path(f"/proc/{served.process.pid}/status").read_text()
+    return int(text.split("VmHWM:")[1].split()[0]) * 1024
 
 
 def test_a_stream_that_falls_silent_ends_with_the_apis_error(pair):
@@ -346,6 +384,32 @@ def test_what_is_under_way_at_the_end_is_recorded_as_incomplete(tmp_path: Path):
         (line,) = served.lines()
         assert line["complete"] is False
         assert line["response"]["usage"] == USAGE
+
+
+def test_whoever_waits_at_the_end_is_told_in_the_apis_form(tmp_path: Path):
+    def answer(request: Received, connection: socket.socket) -> None:
+        begun = STREAM_HEAD + chunk(stream_events()[0])
+        hangs(*[begun] * ("stream" in request.line))(request, connection)
+
+    with (
+        upstream(answer) as made,
+        serving(tmp_path, "--upstream", made.url) as served,
+        asking(served, "/stream") as stream,
+        socket.create_connection(("127.0.0.1", served.port), timeout=30) as waiting,
+    ):
+        assert stream.read(5) == b"event"
+        waiting.sendall(b"POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+        while len(made.received) < 2:
+            time.sleep(0.01)
+        served.process.send_signal(signal.SIGINT)
+        told = b""
+        while piece := waiting.recv(65536):
+            told += piece
+        assert told.startswith(b"HTTP/1.1 503 ")
+        error = json.loads(told.partition(b"\r\n\r\n")[2])["error"]
+        assert (error["type"], "was stopped" in error["message"]) == ("api_error", True)
+        assert b"\n\nevent: error\ndata: " in stream.read()
+        assert served.process.wait(30) == 130
 
 
 def test_nobody_has_to_read_what_it_prints(pair):

@@ -77,6 +77,8 @@ class Recording:
             self._size += len(chunk)
             if self._size <= _LONGEST:
                 self._chunks.append(chunk)
+            elif "json" in kind:
+                self._chunks.clear()  # a part of it is no JSON; of events each one is
 
     def fails(self, error: BaseException | Mapping[str, str]) -> None:
         """There will be no answer, or no more of it."""

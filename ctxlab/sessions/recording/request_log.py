@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -59,8 +60,10 @@ def append_nothing(path: Path) -> None:
     """Make the log if it is not there.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written, or is no file.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "Not a file that lines can be appended to", str(path))
     os.close(os.open(path, _FLAGS, _MODE))
 
 
@@ -80,7 +83,10 @@ def append_line(path: Path, line: bytes) -> int:
     try:
         with suppress(OSError):  # no locks on this file system: a write that appends is still one
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # released when the descriptor is closed
-        size = os.fstat(descriptor).st_size
+        found = os.fstat(descriptor)
+        if stat.S_ISFIFO(found.st_mode):  # nobody may ever read from it, and then we would wait
+            raise OSError(errno.EINVAL, "Not a file that lines can be appended to")
+        size = found.st_size
         whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
         text = line + b"\n" if whole else b"\n" + line + b"\n"
         if os.write(descriptor, text) < len(text):
