@@ -70,7 +70,7 @@ def sources(path: str | Path) -> list[Source]:
     try:
         source = recognise(path)
     except OSError as error:
-        raise InputError(f"cannot be read: {_why(error)}", path=path) from error
+        raise InputError(f"cannot be read: {_why(error)}; give {WANTED}", path=path) from error
     if source is None:
         raise InputError(f"{_told(path)}; give {WANTED}", path=path)
     return sorted([source, *_agents(source)])
