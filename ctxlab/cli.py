@@ -435,15 +435,17 @@ def _audit(
     every: bool = typer.Option(False, "--all", help="show every request, not only around a break"),
     as_json: bool = typer.Option(False, "--json", help="print everything as JSON"),
     context: bool = typer.Option(
-        False, "--context", help="of many sessions too, count what filled their contexts"
+        False,
+        "--context",
+        help="count what filled the contexts of many sessions, or of a large one, too",
     ),
     html: Path = typer.Option(None, help="write the notebook's report of it to this file"),
 ) -> None:
     """Read recorded sessions and explain every cache break in them: what broke it, what it cost.
 
     Reads Claude Code transcripts, request logs and what an agent's command line prints. What filled
-    the context is told of one session, and of many with --context. Exit code 2: nothing there could
-    be read.
+    the context is told of one session; of many, and of one above 32 MB, with --context. Exit code
+    2: nothing there could be read.
 
     Example: ctxlab audit ~/.claude/projects --json
     """
@@ -468,11 +470,11 @@ def _audit(
         typer.echo(command.report_of(notebook, [f"transcripts={path.resolve()}"], html))
         return
     from ctxlab.sessions.telling import audit as telling
-    from ctxlab.sessions.telling import scripted
+    from ctxlab.sessions.telling import filling, scripted
     from ctxlab.sessions.telling.summary import audit_all
 
     found = audit_all(sessions)
-    context = context or len(found) == 1
+    context = context or (len(found) == 1 and filling.is_small(found[0].session))
     if as_json:
         typer.echo(scripted.as_json(found, context=context))
     else:

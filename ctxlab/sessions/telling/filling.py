@@ -1,6 +1,7 @@
 """What filled the context of sessions, for `ctxlab audit`: origin, tokens, share.
 
-To count every block takes longer than to audit: it is done for one session, or when asked.
+To count every block takes longer than to audit: it is done for one session that is not large, or
+when asked.
 """
 
 from __future__ import annotations
@@ -10,12 +11,23 @@ from typing import Any
 
 from ctxlab.sessions.context.contents import Share, by_origin
 from ctxlab.sessions.context.pieces import pieces
+from ctxlab.sessions.model import Session
 from ctxlab.sessions.telling.shown import aligned, shown
 from ctxlab.sessions.telling.summary import Audited
 
 _MOST = 8
 """Origins that are shown; the others are one line."""
 _WIDEST = 44
+SMALL = 32 << 20
+"""Bytes of a session that is counted without being asked to."""
+
+
+def is_small(session: Session) -> bool:
+    """Whether counting takes no longer than people wait."""
+    try:
+        return sum(path.stat().st_size for path in session.paths) <= SMALL
+    except OSError:
+        return True
 
 
 def shares(each: Audited) -> list[Share]:

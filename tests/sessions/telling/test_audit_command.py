@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from ctxlab import cli, project
 from ctxlab.errors import InputError, RunFailed, UsageError
+from ctxlab.sessions.telling import filling
 from ctxlab.sessions.telling.shown import columns_of
 from ctxlab.workbench import command
 from ctxlab.workbench.outcome import Outcome
@@ -124,7 +125,9 @@ def test_json_begins_with_the_sums_over_all_sessions(tmp_path):
     ]
 
 
-def test_what_filled_the_context_is_told_of_one_session_and_of_many_when_asked(log, tmp_path):
+def test_what_filled_the_context_is_told_of_one_session_and_of_many_when_asked(
+    log, tmp_path, monkeypatch
+):
     told = audit(log).stdout.splitlines()
     start = told.index("context, every block once (o200k estimate):")
     assert told[start + 1].split() == ["filled", "by", "blocks", "tokens", "share"]
@@ -142,6 +145,9 @@ def test_what_filled_the_context_is_told_of_one_session_and_of_many_when_asked(l
     assert [each["context"] for each in many["sessions"]] == [None, None]
     asked = json.loads(audit(tmp_path, "--json", "--context").stdout)
     assert all(each["context"] for each in asked["sessions"])
+    monkeypatch.setattr(filling, "SMALL", 10)
+    assert "o200k" not in audit(log).stdout
+    assert "o200k" in audit(log, "--context").stdout
 
 
 @pytest.mark.parametrize("option", ["--json", "--all", "--context"])
