@@ -56,9 +56,9 @@ def changed(before: Exchange, now: Exchange) -> Verdict | None:
             return None
     except _NOT_A_REQUEST:
         return None
-    note = "by the bodies alone: no usage was recorded"
+    note, unsure = "by the bodies alone", told.segment is None
     cause: Cause = "lookback" if told.segment is None else cast("Cause", told.segment)
-    return Verdict(cause, told.tool or "", told.path, inferred=told.segment is None, note=note)
+    return Verdict(cause, told.tool or "", told.path, unsure, note, told.advice)
 
 
 def repeated(fall: Fall) -> bool | None:

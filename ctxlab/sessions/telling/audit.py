@@ -73,6 +73,9 @@ def _headline(found: Sequence[Audited], whole: Summary) -> Iterator[str]:
     yield f"{many(whole.requests, 'request')} in {many(whole.streams, 'stream')}"
     if whole.begins is not None and whole.ends is not None:
         yield period(whole.begins, whole.ends)
+    if not any(row.counts for each in found for row in each.rows):
+        yield "tokens and cost: unknown, no usage was recorded"
+        return
     counts = whole.counts
     yield (
         f"tokens: read {counts.read:,} ({whole.read_share:.0%} of the input), "
@@ -99,16 +102,10 @@ def _causes(whole: Summary) -> Iterator[str]:
         yield "no cache break"
         return
     rows = [["cause", "breaks", "inferred", "tokens lost", "USD lost"]]
-    rows += [
-        [
-            cause,
-            f"{each.count:,}",
-            f"{each.inferred:,}",
-            f"{each.tokens:,}",
-            money(each.usd, each.unpriced),
-        ]
-        for cause, each in whole.breaks.items()
-    ]
+    for cause, each in whole.breaks.items():
+        lost = f"{each.tokens:,}" if each.tokens or not each.unpriced else "–"
+        usd = money(each.usd, each.unpriced)
+        rows.append([cause, f"{each.count:,}", f"{each.inferred:,}", lost, usd])
     yield ""
     yield from aligned(rows)
 

@@ -112,6 +112,15 @@ def test_what_has_no_price_is_unknown(tmp_path):
     assert sums["breaks"]["tools"]["unpriced"] == 1
 
 
+def test_bodies_without_usage_tell_of_no_tokens(tmp_path):
+    log = planted_log(tmp_path / "agent.jsonl", 8)
+    rows = [json.loads(line)["request"] for line in log.read_text().splitlines()]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = audit(log).stdout.splitlines()
+    assert "tokens and cost: unknown, no usage was recorded" in lines
+    assert next(line for line in lines if line.startswith("tools ")).split()[-2:] == ["–", "–"]
+
+
 def test_json_begins_with_the_sums_over_all_sessions(tmp_path):
     for name in "ab":
         planted_log(tmp_path / f"{name}.jsonl", 8).open("a").write("42\n")
