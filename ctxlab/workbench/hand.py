@@ -1,34 +1,33 @@
 """A process that runs notebooks one after the other for a dask worker, and ends with it.
 
-    python -P -m ctxlab.workbench.hand FD
-
-Calls come pickled over the socket FD, their results go back. Closing our standard input ends us, in
-the middle of a run too: its kernel ends and its unfinished directory goes. A dask worker lives for
-days and cannot stop what runs in a thread of its own; a hand reads the project's code as it is on
-disk when its batch begins, and can be stopped. One that has had nothing to do for a minute goes.
+It is a fork of its host's `hand_server`. Calls come pickled over one socket, their results go back.
+Letting go of the leash ends us, in the middle of a run too: its kernel ends and its unfinished
+directory goes. A dask worker lives for days and cannot stop what runs in a thread of its own; a
+hand reads the project's code as it is on disk when its batch begins, and can be stopped. One that
+has had nothing to do for a minute goes.
 """
 
 from __future__ import annotations
 
-import sys
+import os
 from multiprocessing.connection import Connection
 
-from ctxlab.workbench import warm_parent
+from ctxlab.workbench.warm_parent import ADDRESS
 from ctxlab.workbench.workers import obey
 
 _IDLE_SECONDS = 60
-FORKS = "forks"
-"""The argument that says that kernels will be forked: their warm parent starts at once."""
 
 
-def main() -> None:
-    """Serve calls until nobody asks."""
-    obey(Connection(sys.stdin.fileno(), writable=False))
-    calls = Connection(int(sys.argv[1]))
-    if FORKS in sys.argv:
-        warm_parent.address()  # it starts while we import papermill
-    from ctxlab.workbench import execution  # noqa: F401, PLC0415  before the first call comes
+def serve(calls: Connection, leash: Connection, warm: str | None) -> None:
+    """Serve calls until nobody asks; the first message is the worker's environment and folder.
 
+    `warm` is the address where kernels are forked, if they are.
+    """
+    obey(leash)
+    environment, folder = calls.recv()
+    os.environ.clear()
+    os.environ.update(environment | ({ADDRESS: warm} if warm else {}))
+    os.chdir(folder)
     while calls.poll(_IDLE_SECONDS) and _answered(calls):
         pass
 
@@ -43,7 +42,3 @@ def _answered(calls: Connection) -> bool:
     except Exception as error:  # noqa: BLE001  it is the caller's
         calls.send((None, error))
     return True
-
-
-if __name__ == "__main__":
-    main()

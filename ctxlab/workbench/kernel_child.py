@@ -26,6 +26,15 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
+def told_of_parents_death(parent: int, number: signal.Signals) -> None:
+    """Get a signal when `parent`, a process id, dies; where there is no prctl, do nothing."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:  # it died before we asked
+        os._exit(1)
+
+
 def pack(message: Any) -> bytes:
     """A message of the kernel's as JSON; half a surrogate pair in it becomes U+FFFD.
 

@@ -59,6 +59,11 @@ class WarmParent:
             Path(self.address).unlink(missing_ok=True)
             self._process = _started(self.address)
 
+    def forget(self) -> None:
+        """In a fork of its owner: it is not ours to end, and does not wait for us."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
     def close(self) -> None:
         """End it, and every kernel of it."""
         if self._process.stdin is not None:

@@ -30,19 +30,22 @@ distributed = pytest.importorskip("distributed", reason="the extra `dask` is not
 
 WAITING = """\
 import os, time
+Path(text).with_suffix(".worker").write_text(os.environ["WORKER"])
 Path(text).write_text(str(os.getpid()))
 while not Path('go').exists(): time.sleep(0.05)"""
 DEADLY = """\
-import psutil, time
-hand = next(each for each in psutil.Process().parents() if any("hand" in w for w in each.cmdline()))
-hand.parent().kill()
+import os, signal, time
+os.kill(int(os.environ["WORKER"]), signal.SIGKILL)
 time.sleep(60)"""
+PRELOAD = "import os; os.environ['WORKER'] = str(os.getpid())\n"
+"""In each worker: its hands, and their kernels, know whose they are."""
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     (folder / "requirements.lock").write_text("a==1\n")
+    (folder / "preload.py").write_text(PRELOAD)
     for name, cells in {
         "first": [TABLE], "second": [READ], "waiting": [WAITING], "deadly": [DEADLY],
     }.items():  # fmt: skip
@@ -56,7 +59,11 @@ def cluster(root):
         patch.setenv("CTXLAB_ROOT", str(root))
         patch.delenv("CTXLAB_RESULTS", raising=False)
         with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=60
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=60,
+            preload=[str(root / "preload.py")],
         ) as started:
             yield started
 
@@ -107,12 +114,14 @@ def begun(root, cluster, name, *steps):
 
 def test_a_worker_killed_in_the_middle_costs_its_run_another_start(root, cluster):
     runner = begun(root, cluster, "killed", "one=waiting", "two=waiting", "after=first")
-    kernels = [psutil.Process(kernel_pid(root / f"{name}.pid")) for name in ("one", "two")]
+    kernels = {name: psutil.Process(kernel_pid(root / f"{name}.pid")) for name in ("one", "two")}
     killed = psutil.Process(next(iter(cluster.workers.values())).pid)
-    ran_there = [kernel for kernel in kernels if killed in kernel.parents()]
+    workers = {name: int((root / f"{name}.worker").read_text()) for name in kernels}
+    ran_there = [kernels[name] for name in kernels if workers[name] == killed.pid]
     killed.kill()
     assert len(ran_there) == 1
     assert gone(ran_there)
+    assert [kernel.is_running() for kernel in kernels.values()].count(True) == 1
     (root / "go").touch()
     out, err = runner.communicate(timeout=240)
     (root / "go").unlink()
