@@ -86,7 +86,7 @@ class Teller:
             lines = [f"{left_out:,} more requests were not told of; the log has them"]
             for line in [*lines[: bool(left_out)], self._line(*item)]:
                 with suppress(OSError, ValueError):  # nobody reads us: the server goes on
-                    self._tell(printable(line))
+                    self._tell(printable(masked(line)))
 
     def _line(self, asked: Asked, recording: Recording) -> str:
         """Of one exchange, whatever it holds: no request may silence those that follow."""

@@ -111,7 +111,8 @@ class Recording:
         raw, told = read_request(self._sent.body)
         models = [str((each or {}).get("model")) for each in (told, answer.get("response"))]
         secrets = credentials_of(self._sent.headers, models)
-        head = self._head(tools_fingerprint((told or {}).get("tools") or ()), secrets)
+        fingerprint = "" if told is None else tools_fingerprint(told.get("tools") or ())
+        head = self._head(fingerprint, secrets)
         self.line = orjson.loads(hidden(orjson.dumps({**head, **answer}), secrets))
         if "error" in self.line:  # masked first: of a secret that is cut, half would stay
             self.line["error"] = {

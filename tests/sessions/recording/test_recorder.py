@@ -320,6 +320,7 @@ def test_bodies_that_are_no_json_objects_are_left_out(tmp_path: Path):
         recorded.post("http://x/v1/messages", content=body)
     recorded.get("http://x/v1/models")
     assert [(line["request"], line["status"]) for line in lines(log)] == [(None, 400)] * 4
+    assert {line["tools_fingerprint"] for line in lines(log)} == {""}
 
 
 def test_a_body_over_several_lines_is_one_line_of_the_log(tmp_path: Path):
