@@ -135,6 +135,8 @@ class _Where:
             raise UsageError(f"at least 1 run at a time, not {self.jobs}")
         if self.cluster not in (None, "local"):
             raise UsageError(f"a cluster is `local`, not {self.cluster!r}; name a scheduler else")
+        if self.scheduler == "":
+            raise UsageError("the scheduler's address is empty; leave it out to run here")
         if len([each for each in (self.executor, self.scheduler, self.cluster) if each]) > 1:
             raise UsageError("a batch runs in one place: a scheduler, a cluster or an executor")
 

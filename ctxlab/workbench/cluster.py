@@ -8,6 +8,7 @@ sees what this process sees: results, commit, source, lock, Python. It is the ex
 from __future__ import annotations
 
 import logging
+import re
 import time
 import warnings
 from collections import Counter
@@ -27,6 +28,8 @@ from ctxlab.workbench.workers import interrupts_held
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
+_ADDRESS = re.compile(r"(?:tcp|tls|ucx|ws|wss)://(?:\[[^\]]+\]|[^:/\s]+):(\d{1,5})")
+_LAST_PORT = 65_535
 _CONNECT_SECONDS = 5
 _JOIN_SECONDS = 10
 _REJOIN_SECONDS = 60
@@ -232,6 +235,9 @@ def _hush() -> dict[logging.Logger, int]:
 def _connected(address: str) -> Client:
     from distributed import Client  # noqa: PLC0415
 
+    found = _ADDRESS.fullmatch(address)
+    if found is None or int(found[1]) > _LAST_PORT:
+        raise UsageError(f"{address!r} is no scheduler's address, such as tcp://10.0.0.5:8786")
     try:
         with warnings.catch_warnings():  # of other versions, which are told in a line
             warnings.simplefilter("ignore")
@@ -244,7 +250,8 @@ def _connected(address: str) -> Client:
 def _local(jobs: int) -> LocalCluster:
     from distributed import LocalCluster  # noqa: PLC0415
 
-    with interrupts_held():
+    with interrupts_held(), warnings.catch_warnings():  # of a port that its dashboard would like
+        warnings.simplefilter("ignore")
         return LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,

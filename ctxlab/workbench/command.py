@@ -127,8 +127,7 @@ def ended_by_signals() -> Iterator[None]:
     before = {each: signal.signal(each, _exit) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
-    except KeyboardInterrupt:  # said here: typer exits without a word
-        sys.stderr.write("ctxlab: interrupted\n")
+    except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     finally:
         for each, handler in before.items():

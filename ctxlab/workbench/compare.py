@@ -18,6 +18,7 @@ ctxlab's own source, the commit and the packages are what a comparison is there 
 from __future__ import annotations
 
 import gc
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ctxlab.errors import InputError
 from ctxlab.workbench import stores
 from ctxlab.workbench.changes import InputChange as InputChange
 from ctxlab.workbench.changes import drifted, input_changes
@@ -79,8 +81,10 @@ class Comparison:
         return asdict(self) | {"counts": dict(self.counts), "bad": self.bad}
 
 
-def compare_runs(before: str | Path, after: str | Path) -> Comparison:
+def compare_runs(before: str | Path, after: str | Path, *, verify: bool = True) -> Comparison:
     """Hold the run directory `after` against `before`.
+
+    Tables of one hash are the same; with `verify` the files are held against that hash first.
 
     Raises:
         InputError: a directory without a readable manifest, a table that is not as recorded.
@@ -91,7 +95,10 @@ def compare_runs(before: str | Path, after: str | Path) -> Comparison:
     if not rows:
         with _no_collection():
             for name in {**old.tables, **new.tables}:
-                rows += _table((Path(before), old), (Path(after), new), name, counts)
+                runs = (Path(before), old), (Path(after), new)
+                if verify:
+                    _verify(runs, name)
+                rows += _table(*runs, name, counts)
     counts.update(row.verdict for row in rows)
     inputs = tuple(input_changes(old, new))
     found = dict(sorted((+counts).items()))
@@ -126,6 +133,29 @@ def _status_rows(old: Manifest, new: Manifest) -> list[RowChange]:
 def _status(manifest: Manifest) -> str:
     error = manifest.error
     return f"failed: {error.ename}: {error.evalue}" if error else manifest.status
+
+
+def _verify(runs: tuple[tuple[Path, Manifest], ...], name: str) -> None:
+    """A file that was damaged since is no table of the run.
+
+    Raises:
+        InputError: it is not there, or not what was recorded.
+    """
+    for folder, told in runs:
+        recorded = told.tables.get(name)
+        if recorded is None:
+            continue
+        path = folder / recorded.path
+        try:
+            found = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise InputError(
+                f"the table is not as its manifest says: {error.strerror}", path=path
+            ) from None
+        if found != recorded.sha256:
+            raise InputError(
+                "the table is not as its manifest says: it was changed since", path=path
+            )
 
 
 def _table(

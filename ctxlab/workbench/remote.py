@@ -47,6 +47,8 @@ class RemoteStore(Store):
             raise UsageError(f"the results at {self}: {masked(str(error))}") from None
         except Exception as error:  # noqa: BLE001  a driver raises what it likes
             raise self._away(error) from None
+        if not self._root.strip("/"):
+            raise UsageError(f"{url!r} names no place; a path follows, such as file:///srv/results")
         self._root = self._root.rstrip("/")
         protocol = self._files.protocol
         self.private = "memory" in ([protocol] if isinstance(protocol, str) else protocol)

@@ -185,7 +185,8 @@ def _noting(
     folder: Path, on_cell: Callable[[int, int], object] | None
 ) -> Callable[[int, int], None]:
     def note(done: int, cells: int) -> None:
-        with suppress(FileNotFoundError):  # the notebook removed it; that is told in the end
+        # The notebook removed it, or put a file in its place: that is told in the end.
+        with suppress(FileNotFoundError, NotADirectoryError):
             (folder / PROGRESS).write_text(f"{done} {cells}")
         if on_cell:
             on_cell(done, cells)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from ctxlab import project
+from ctxlab.errors import UsageError
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*(://|::)", re.IGNORECASE)
 
@@ -85,8 +86,11 @@ def at(results: str | Path | None = None) -> Store:
     """The store of a path or URL; by default `CTXLAB_RESULTS`, else `results/` of the project.
 
     Raises:
-        UsageError: a URL whose file system is not known, or whose package is not installed.
+        UsageError: an empty path, or a URL whose file system is not known, or whose package is not
+            installed.
     """
+    if results == "":
+        raise UsageError("the results' path is empty; leave it out for the project's results/")
     told = str(results or os.environ.get("CTXLAB_RESULTS") or project.root() / "results")
     return _remote(told) if is_url(told) else Store(Path(told).resolve())
 

@@ -208,7 +208,10 @@ def test_a_cluster_of_our_own_ends_with_its_batch(root):
     ("options", "told"),
     [
         ({"scheduler": "tcp://127.0.0.1:1"}, "no scheduler answers at tcp://127.0.0.1:1: "),
-        ({"scheduler": "warp://x"}, "no scheduler answers at warp://x: "),
+        ({"scheduler": "warp://x"}, "'warp://x' is no scheduler's address"),
+        ({"scheduler": "foo"}, "'foo' is no scheduler's address"),
+        ({"scheduler": "tcp://127.0.0.1:99999"}, "is no scheduler's address"),
+        ({"scheduler": ""}, "the scheduler's address is empty"),
         ({"cluster": "mars"}, "a cluster is `local`, not 'mars'"),
         ({"cluster": "local", "scheduler": "tcp://127.0.0.1:1"}, "a batch runs in one place"),
     ],
