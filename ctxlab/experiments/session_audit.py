@@ -13,7 +13,6 @@ import shutil
 import tempfile
 from atexit import register
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ from ctxlab.sessions import read_sessions
 from ctxlab.sessions.auditing.audit import AuditedRequest
 from ctxlab.sessions.model import basis_of
 from ctxlab.sessions.telling.shown import shown as fit
-from ctxlab.sessions.telling.summary import Audited, audit_all, total
+from ctxlab.sessions.telling.summary import Audited, audit_all, dearest_first, total
+from ctxlab.sessions.telling.words import many, utc
 
 _TOKENS = ("read", "written_5m", "written_1h", "uncached", "output")
 _SHOWN = 60
@@ -111,7 +111,7 @@ def overview(summary: pd.DataFrame, said: str) -> str:
     if whole["breaks"] and pd.notna(lost):
         broke += f" that cost {lost:,.2f} USD of it"
     return (
-        f"{_many(len(summary), 'session')}, {_many(int(whole['requests']), 'request')}: "
+        f"{many(len(summary), 'session')}, {many(int(whole['requests']), 'request')}: "
         f"{whole['context']:,} tokens of input, {whole['output']:,} of output ({said}), {money}; "
         f"{broke}."
     )
@@ -218,22 +218,11 @@ def named(audits: Sequence[Audited]) -> list[tuple[str, Audited]]:
     """The sessions with names that tell them apart, the dearest breaks first."""
     seen: dict[str, int] = {}
     found = []
-    for audit in sorted(audits, key=_dearest):
+    for audit in dearest_first(audits):
         name = shown(audit.session.id)
         seen[name] = seen.get(name, 0) + 1
         found.append((name if seen[name] == 1 else f"{name} ({seen[name]})", audit))
     return found
-
-
-def dearest(audits: Sequence[Audited]) -> Audited:
-    """The session whose breaks cost most."""
-    return min(audits, key=_dearest)
-
-
-def _dearest(audit: Audited) -> tuple[float, float, str, list[str]]:
-    money = (audit.summary.usd_lost, audit.summary.usd)
-    lost, paid = (0.0 if math.isnan(usd) else usd for usd in money)
-    return -lost, -paid, audit.session.id, [str(path) for path in audit.session.paths]
 
 
 def _summary(name: str, audit: Audited) -> dict[str, Any]:
@@ -286,20 +275,13 @@ def _below(place: str, audits: Sequence[Audited]) -> str:
 
 
 def _when(time: float | None) -> str:
-    try:
-        told = "" if time is None else datetime.fromtimestamp(time, UTC).isoformat(" ", "seconds")
-    except (OverflowError, ValueError, OSError):  # a time of no calendar
-        return ""
-    return told[:19]
+    when = utc(time)
+    return f"{when:%Y-%m-%d %H:%M:%S}" if when else ""
 
 
 def _usd(lost: float) -> str:
     known = f"{lost:.4f} USD more than if they had been read"
     return "at no known price" if pd.isna(lost) else known
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _dearest_window(losses: Sequence[float], most: int) -> int:
@@ -312,11 +294,11 @@ def _dearest_window(losses: Sequence[float], most: int) -> int:
 
 
 def _broken(summary: pd.DataFrame, lost: pd.DataFrame) -> str:
-    breaks, asked = int(summary["breaks"].sum()), _many(int(summary["requests"].sum()), "request")
+    breaks, asked = int(summary["breaks"].sum()), many(int(summary["requests"].sum()), "request")
     if not breaks:
         return f"- **Nothing broke** in {asked}: each read what the one before it left."
     paid, more = summary["usd"].sum(min_count=1), lost["usd_lost"].sum(min_count=1)
     if pd.isna(paid) or pd.isna(more):
-        return f"- **{_many(breaks, 'break')}** in {asked}, at no known price."
+        return f"- **{many(breaks, 'break')}** in {asked}, at no known price."
     share = f", {100 * more / paid:.0f} % of what was paid" if paid else ""
-    return f"- **{_many(breaks, 'break')}** in {asked} cost {more:.4f} USD{share}."
+    return f"- **{many(breaks, 'break')}** in {asked} cost {more:.4f} USD{share}."

@@ -18,7 +18,6 @@ ctxlab's own source, the commit and the packages are what a comparison is there 
 from __future__ import annotations
 
 import gc
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from ctxlab.errors import InputError
 from ctxlab.workbench import stores
 from ctxlab.workbench.changes import InputChange as InputChange
 from ctxlab.workbench.changes import drifted, input_changes
+from ctxlab.workbench.digests import content
 from ctxlab.workbench.joined import Pair, joined
 from ctxlab.workbench.manifest import Manifest, Table, read_manifest
 from ctxlab.workbench.verdicts import Verdict, judge, summed
@@ -147,10 +147,10 @@ def _verify(runs: tuple[tuple[Path, Manifest], ...], name: str) -> None:
             continue
         path = folder / recorded.path
         try:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
+            found = content(path).sha256
+        except InputError as error:
             raise InputError(
-                f"the table is not as its manifest says: {error.strerror}", path=path
+                f"the table is not as its manifest says: {error.message}", path=path
             ) from None
         if found != recorded.sha256:
             raise InputError(
